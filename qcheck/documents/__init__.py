@@ -1,1 +1,1 @@
-"""Text to documents with a position for every key and value. The only user of a YAML parser."""
+"""Parses text to documents that know the position of every key and value. The only user of a YAML parser."""

@@ -1,4 +1,4 @@
-"""New YAML text with comments, written by ruamel.yaml's round-trip mode. Edits of text that exists are in `edits.py`."""
+"""New YAML text with comments, written by ruamel.yaml's round-trip mode. `edits.py` edits existing text."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 from qcheck.documents import scalars
 
 WIDTH = 100
-"""Characters of a list that is written on one line; a longer one gets a line for each item."""
+"""Maximum length in characters of a list on one line; a longer one gets a line per item."""
 PLAIN = re.compile(r"[A-Za-z][\w./*-]*")
 
 
 class YamlEntry:
-    """A key of the top level: its value, the comment lines above it, and the comment beside it.
+    """A top-level key: its value, the comment lines above it, and the comment beside it.
 
-    In the value, mappings are blocks; what is inside a list is written on one line. An empty line above stays empty.
-    A comment beside a mapping or list is written above it: ruamel.yaml misplaces items below a comment.
+    In the value, mappings are written as blocks, and anything inside a list on one line. An empty line above stays
+    empty. A comment beside a mapping or list is written above it: ruamel.yaml misplaces items below a comment.
     """
 
     __slots__ = ("above", "beside", "key", "value")
@@ -36,7 +36,7 @@ class YamlEntry:
 
 
 def to_yaml(entries: Iterable[YamlEntry]) -> str:
-    """The text of a document, which `documents.load` reads back as the same values."""
+    """Return the text of a document, which `documents.load` reads back as the same values."""
     document = CommentedMap()
     for entry in entries:
         key = _value(entry.key)
@@ -46,7 +46,7 @@ def to_yaml(entries: Iterable[YamlEntry]) -> str:
         if entry.beside:
             document.yaml_add_eol_comment(entry.beside, key)
     yaml = YAML()
-    yaml.width = 1_000_000  # a line that is broken gets trailing spaces
+    yaml.width = 1_000_000  # a broken line would get trailing spaces
     yaml.indent(mapping=2, sequence=4, offset=2)
     stream = StringIO()
     yaml.dump(document, stream)
@@ -54,7 +54,7 @@ def to_yaml(entries: Iterable[YamlEntry]) -> str:
 
 
 def comment(lines: Iterable[str]) -> str:
-    """Lines as comments, such as an example that `to_yaml` wrote; an empty line stays empty."""
+    """Return lines, such as an example that `to_yaml` wrote, as comments; an empty line stays empty."""
     return "".join(f"# {line}\n" if line else "\n" for line in lines)
 
 
@@ -73,5 +73,5 @@ def _value(value: object, in_list: bool = False) -> Any:
 
 
 def _means_itself(text: str) -> bool:
-    """Return whether YAML 1.1 and 1.2 both read a plain scalar with this text as this string."""
+    """Return whether YAML 1.1 and 1.2 both read this text, written as a plain scalar, as this string."""
     return PLAIN.fullmatch(text) is not None and scalars.resolve(text) == text

@@ -1,4 +1,4 @@
-"""Comments that speak to qcheck. libyaml drops comments, so the few files that hold a marker are looked at twice."""
+"""Comments for qcheck. libyaml drops comments, so the few files that contain a marker are scanned a second time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Comment:
-    """A comment: its line (1-based), its text from the marker on, and whether it has the line to itself."""
+    """A comment: its line (1-based), its text from the marker on, and whether nothing else is on the line."""
 
     __slots__ = ("line", "spot", "stands_alone", "text")
 
@@ -29,7 +29,7 @@ class Comment:
 
 
 def comments(source: Text, chunks: list[tuple[int, int]], marker: str) -> list[Comment]:
-    """The comments that begin with `marker` (`#` and spaces before it aside), but none inside strings or block scalars.
+    """Return the comments whose text begins with `marker`. Strings and block scalars contain none.
 
     `chunks` are the start and end offsets of the documents. In HCL, which has no chunks, every candidate counts.
     """
@@ -48,9 +48,9 @@ def _within(offset: int, spans: list[tuple[int, int]]) -> bool:
 
 
 def _strings(text: str, base: int) -> list[tuple[int, int]]:
-    """Offsets of the scalars that can hold a `#`: quoted ones, and block scalars after their header line.
+    """Return the offsets of scalars that can contain a `#`: quoted ones, and block scalars after their header line.
 
-    Of a text that is no YAML, those before its fault.
+    For a text that is not valid YAML, only those before the error.
     """
     from ruamel.yaml.error import YAMLError  # 11 ms
 

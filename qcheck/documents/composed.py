@@ -9,26 +9,27 @@ if TYPE_CHECKING:
     from qcheck.cluster.problems import ProblemCode
 
     Entries = dict[str, int] | list[int]
-    """Offsets of the entries of a container: of a list, those of its items; of a mapping, by key,
-    `offset of the key << KEY_SHIFT | offset of the value`.
+    """Offsets of the entries of a container: of the items of a list; of those of a mapping, by key.
+
+    The latter are `offset of the key << KEY_SHIFT | offset of the value`.
     """
 
     class Finder(Protocol):
-        """Searches for the entries of a container on demand."""
+        """Finds the entries of a container on demand."""
 
         def entries(self, start: int) -> Entries:
-            """Those of the container that is written at `start`."""
+            """Return the entries of the container that begins at offset `start`."""
             ...
 
     Where = dict[int, Entries] | Finder
-    """The entries of each container of a document: by its `id`, or what finds them by its offset."""
+    """The entries of each container of a document: by its `id`, or through a finder by its offset."""
 
 KEY_SHIFT = 32
 VALUE_MASK = (1 << KEY_SHIFT) - 1
 
 
 class Composed:
-    """A document's data, where it starts, its index, and the keys written twice as (key, first offset, second offset)."""
+    """A document's data, its start, its index, and its repeated keys as (key, first offset, second offset)."""
 
     __slots__ = ("data", "repeated", "start", "where")
 
@@ -40,9 +41,9 @@ class Composed:
 
 
 class RefusedText(Exception):
-    """Text that libyaml, the API server's reader or a limit refuses: where, and what led to it as captioned spans.
+    """Text that libyaml, the API server's reader or a limit refuses: its place, and the context as captioned spans.
 
-    All offsets are those of the file.
+    All offsets are relative to the file.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Walking a document without fear: what is absent, or of another type than asked for, reads as absent."""
+"""Safe navigation of a document: a value that is absent or of an unexpected type reads as absent."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class Cursor:
     """A value in a document and the route to it: `cursor["spec"]["template"]`, `cursor[0]`.
 
-    A step to something absent gives a cursor whose `data` is None, and so on permanently; the route stays what was asked.
-    That a value has the right type is the validator's business, not the decoder's.
+    A step to something absent, and every step from there, gives a cursor whose `data` is None; the route keeps every
+    step. Checking types is the validator's job, not the decoder's.
     """
 
     __slots__ = ("data", "document", "route")
@@ -39,21 +39,21 @@ class Cursor:
         return Cursor(self.document, (*self.route, step), inner)
 
     __iter__ = None
-    """Not iterable: use `items()` or `mapping()`. (Otherwise Python would iterate through `__getitem__` endlessly.)"""
+    """Not iterable: use `items()` or `mapping()`. Otherwise Python would iterate through `__getitem__` endlessly."""
 
     @property
     def exists(self) -> bool:
-        """False if nothing, or null, is written: the API server makes no difference between the two."""
+        """Return whether a value other than null is written: the API server treats null as absent."""
         return self.data is not None
 
     def mapping(self) -> Iterator[tuple[str, Cursor]]:
-        """Key and cursor of each entry of a mapping."""
+        """Yield the key and cursor of each entry of a mapping."""
         if isinstance(self.data, dict):
             for key, inner in self.data.items():
                 yield key, Cursor(self.document, (*self.route, key), inner)
 
     def items(self) -> list[Cursor]:
-        """The items of a list."""
+        """Return the items of a list."""
         if not isinstance(self.data, list):
             return []
         return [Cursor(self.document, (*self.route, at), inner) for at, inner in enumerate(self.data)]
@@ -67,7 +67,7 @@ class Cursor:
         return self.data if isinstance(self.data, str) else None
 
     def text_at(self, key: str) -> str:
-        """The text under a key; empty if there is none. The same as `self[key].text() or ""`, but cheaper."""
+        """Return the text under a key, or "" if there is none: `self[key].text() or ""`, but cheaper."""
         inner = self.data.get(key) if isinstance(self.data, dict) else None
         return inner if isinstance(inner, str) else ""
 
@@ -75,12 +75,12 @@ class Cursor:
         return self.data if isinstance(self.data, int) and not isinstance(self.data, bool) else None
 
     def count(self) -> int | None:
-        """Return a count; a negative one, which the API server refuses, reads as 0."""
+        """Return a count; a negative one, which the API server rejects, reads as 0."""
         number = self.integer()
         return None if number is None else max(0, number)
 
     def choice(self, default: E) -> E:
-        """A member of the enum of `default`; what is none, which the API server refuses, reads as the default."""
+        """Return a member of the enum of `default`; `default` for other values, which the API server rejects."""
         try:
             return type(default)(self.data)
         except ValueError:
@@ -90,23 +90,23 @@ class Cursor:
         return self.data if isinstance(self.data, bool) else None
 
     def amount(self) -> str | None:
-        """A quantity, which may be written as a string or as a number, in the spelling that the API server gets."""
+        """Return a quantity, written as a string or as a number, in the spelling that the API server gets."""
         return None if isinstance(self.data, bool) else _meant(self.data)
 
     def meant(self) -> str | None:
-        """A string; an unquoted boolean or number, which the API server refuses, reads as the intended string."""
+        """Return a string; an unquoted boolean or number, which the API server rejects, reads as a string."""
         return _meant(self.data)
 
     def strings(self) -> dict[str, str]:
-        """A map of such strings."""
+        """Return a map of strings, each read as by `meant`."""
         return _strings(self.data)
 
     def booleans(self) -> dict[str, bool]:
-        """A map of booleans."""
+        """Return the boolean values of a map."""
         return {key: each.data for key, each in self.mapping() if isinstance(each.data, bool)}
 
     def strings_at(self, key: str) -> dict[str, str]:
-        """The map of strings under a key. The same as `self[key].strings()`, but cheaper."""
+        """Return the map of strings under a key: `self[key].strings()`, but cheaper."""
         return _strings(self.data.get(key) if isinstance(self.data, dict) else None)
 
     def __repr__(self) -> str:
@@ -120,7 +120,7 @@ def _strings(value: object) -> dict[str, str]:
 
 
 def as_mapping(value: object) -> dict[str, Any]:
-    """Return plain data that is a mapping; anything else reads as an empty one."""
+    """Return `value` if it is a mapping, else an empty mapping."""
     return value if isinstance(value, dict) else {}
 
 
@@ -133,5 +133,5 @@ def _meant(value: object) -> str | None:
 
 
 def root(document: Document) -> Cursor:
-    """A cursor on the whole document."""
+    """Return a cursor on the whole document."""
     return Cursor(document, (), document.data)

@@ -1,4 +1,4 @@
-"""One document of a file: its plain data, and where each part of it is written."""
+"""One document of a file: its plain data, and the position of each part of it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 class Document:
     """A YAML or JSON document.
 
-    `data` is made of dict (string keys), list, str, int, float, bool and None, and is never changed; values that
-    aliases share are the same object. `start` is its offset in the file, `where` its index of positions, or a function that
-    computes it on demand. `index` counts the documents of the file from 0. `rendered_from` is the file that
+    `data` consists of dict (string keys), list, str, int, float, bool and None, and is never changed; values shared by
+    aliases are the same object. `start` is the document's offset in the file, `where` its index of positions, or a
+    finder that computes it on demand. `index` counts the documents of the file from 0. `rendered_from` is the file that
     a renderer names as the source of this document, if any.
     """
 
@@ -41,11 +41,11 @@ class Document:
 
     @property
     def source(self) -> str | None:
-        """The file that a person edits, where a renderer made this from one; None if `path` is that file."""
+        """Return the file that a person edits, if a renderer made this from one; None if `path` is that file."""
         return source_of(self.path, self.data, self.rendered_from)
 
     def span(self, route: Route, on_key: bool = False) -> Span:
-        """The span of the value at `route`, or of its key; of the deepest ancestor that is written if it is absent."""
+        """Return the span of the value at `route`, or of its key; if absent, of its deepest ancestor that exists."""
         return self._text.span(*self._extent(route, on_key))
 
     def has(self, route: Route) -> bool:
@@ -62,19 +62,19 @@ class Document:
 
     @property
     def text(self) -> Text:
-        """The file that it is in."""
+        """The text of the document's file."""
         return self._text
 
     def written_at(self, route: Route) -> tuple[Document, Route]:
-        """The document and route where a person edits the value at `route`: those of the source, if this was rendered."""
+        """Return the document and route at which to edit the value at `route`: in the source, if this was rendered."""
         return self, route
 
     def spot(self, route: Route = (), on_key: bool = False) -> Spot:
-        """The same as `span`, as a place."""
+        """Return the same span as `span`, as a spot."""
         return self._text.spot(*self._extent(route, on_key))
 
     def _extent(self, route: Route, on_key: bool = False) -> tuple[int, int]:
-        """Start and end offset of what `span` describes."""
+        """Return the start and end offset of the span that `span` returns."""
         from qcheck.documents import extent  # 0.8 ms
 
         found, value, key, start = self._follow(route)
@@ -84,11 +84,11 @@ class Document:
         return start, extent.value_end(text, start, value, self._entries)
 
     def _entries(self, value: object, start: int) -> Entries | None:
-        """Return where the entries of the container `value`, written at `start`, are; None if it is not a container."""
+        """Return the entries of the container `value`, written at `start`; None if it is not a container."""
         return self.where.get(id(value)) if isinstance(self.where, dict) else self.where.entries(start)
 
     def _follow(self, route: Route) -> tuple[int, object, int | None, int]:
-        """Return how many steps of `route` exist, the value they lead to, the offsets of its key (if any) and itself."""
+        """Return how many steps of `route` exist, the value there, and the offsets of its key (if any) and itself."""
         value, key, start = self.data, None, self.start
         for found, step in enumerate(route):
             place = self._entries(value, start) if isinstance(value, (dict, list)) else None

@@ -1,7 +1,7 @@
-"""Changes to a document, each at once as edits of its text and as what they make of its data.
+"""Changes to a document, each both as edits of its text and as a change of its data.
 
-Text is edited where it stands, so that comments, order and layout stay. Whoever writes it reads the edited text first
-and compares it with the changed data.
+Text is edited in place, so that comments, order and layout are kept. Before it is written, the edited text is read back
+and compared with the changed data.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from qcheck.documents.text import Route
 
     Edit = tuple[int, int, str]
-    """Start and end offset in the file, and the text that replaces it."""
+    """Start and end offset in the file, and the replacement text."""
 
 
 class Change(ABC):
-    """One change at a route of a document; `text` is what it brings: a value, or the name of a key."""
+    """A change at a route of a document; `text` is the new value, or the name of a key."""
 
     how: How
 
@@ -31,19 +31,19 @@ class Change(ABC):
 
     @abstractmethod
     def edits(self, document: Document) -> list[Edit]:
-        """Return the edits with their texts. Raises `Unsafe` if the text cannot be edited in place."""
+        """Return the edits of the text. Raises `Unsafe` if it cannot be edited in place."""
 
     @abstractmethod
     def apply(self, holder: dict[str, object] | list[object], step: str | int) -> None:
-        """Changes plain data; `holder[step]` is the value at the route."""
+        """Change plain data; `holder[step]` is the value at the route."""
 
 
 class Unsafe(Exception):
-    """The text is written in a way in which an edit in place could change something else."""
+    """The text is written in a way that an edit in place could change something else."""
 
 
 class Rename(Change):
-    """Another name for a key."""
+    """Renames a key."""
 
     how = How.RENAME
 
@@ -59,7 +59,7 @@ class Rename(Change):
 
 
 class Replace(Change):
-    """Another scalar, in the quotes of the old one."""
+    """Replaces a scalar by another in the same quotes."""
 
     how = How.REPLACE
 
@@ -80,7 +80,7 @@ class Replace(Change):
 
 
 class Nest(Change):
-    """A key with its value one level further in, under the key `text`."""
+    """Moves a key and its value one level down, under the new key `text`."""
 
     how = How.NEST
 
@@ -105,7 +105,7 @@ class Nest(Change):
 
 
 class Wrap(Change):
-    """A scalar as a mapping of one key: `provision` as `name: provision`."""
+    """Turns a scalar into a mapping with one key: `provision` into `name: provision`."""
 
     how = How.WRAP
 
@@ -122,7 +122,7 @@ class Wrap(Change):
 
 
 class Remove(Change):
-    """Away with a key that has a line of its own."""
+    """Removes a key that has a line of its own."""
 
     how = How.REMOVE
 
@@ -144,12 +144,12 @@ CHANGES: dict[How, type[Change]] = {each.how: each for each in (Rename, Replace,
 
 
 def change_of(how: How, route: Route, text: str) -> Change:
-    """Return the change that an edit asks for."""
+    """Return the change that an edit describes."""
     return CHANGES[how](route, text)
 
 
 def whole(document: Document) -> str:
-    """The text of the file that holds a document."""
+    """Return the text of the file that contains a document."""
     return document.spot().text.text
 
 
@@ -159,7 +159,7 @@ def span(document: Document, route: Route) -> tuple[int, int]:
 
 
 def key_text(document: Document, route: Route) -> tuple[int, int, str]:
-    """Start and end of a key without its quotes' meaning, and the quote it is in. Raises `Unsafe` for other spellings."""
+    """Return the start, end and quote ("" if plain) of a key. Raises `Unsafe` for any other spelling."""
     spot = document.spot(route, on_key=True)
     written, name = whole(document)[spot.start : spot.end], str(route[-1])
     for quote in ("", '"', "'"):
@@ -169,7 +169,7 @@ def key_text(document: Document, route: Route) -> tuple[int, int, str]:
 
 
 def value_text(document: Document, route: Route) -> tuple[int, int, str]:
-    """Start, end and text of a scalar. Raises `Unsafe` for aliases, anchors and tags."""
+    """Return the start, end and text of a scalar. Raises `Unsafe` for aliases, anchors, tags and block scalars."""
     start, end = span(document, route)
     written = whole(document)[start:end]
     if written[:1] in ("*", "&", "!", "|", ">", ""):
@@ -186,7 +186,7 @@ def line_ends(text: str, start: int, end: int) -> list[int]:
 
 
 def changed(data: object, changes: list[Change]) -> object:
-    """A copy of a document's data after all changes, whose routes are those of the unchanged data."""
+    """Return a copy of a document's data with all changes applied; their routes refer to the unchanged data."""
     copy = _copy(data)
     for change in sorted(changes, key=lambda c: len(c.route), reverse=True):
         holder: object = copy
@@ -204,7 +204,7 @@ def _copy(data: object) -> object:
 
 
 def edited(text: str, edits: list[Edit]) -> str:
-    """A text after all edits. Raises `Unsafe` if two overlap."""
+    """Return a text with all edits applied. Raises `Unsafe` if two overlap."""
     parts, at = [], 0
     for start, end, new in sorted(edits):
         if start < at:

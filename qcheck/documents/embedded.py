@@ -1,7 +1,7 @@
 """A YAML document inside a scalar of another one: a file in a ConfigMap, a string in Helm values.
 
-In a literal block scalar every line of the inner document is a line of the file, so that positions are exact. In
-another kind of scalar they are those of the whole scalar.
+In a literal block scalar every line of the inner document is a line of the file, so positions are exact. In any other
+kind of scalar, each position is the span of the whole scalar.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from qcheck.documents.text import Route, Span
 
 DEEPEST = 8
-"""Levels of an object below which no document is looked for."""
+"""Levels of an object below which no embedded document is searched for."""
 HEADER = re.compile(r"(?:[&!]\S+[ \t]+)*\|[-+1-9]*[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n)")
 
 
 class NotYaml(ValueError):
-    """The scalar holds no YAML; the message says why."""
+    """The scalar does not contain YAML; the message gives the reason."""
 
 
 class EmbeddedDocument(Document):
-    """A document of which no more is known than the scalar that holds it."""
+    """A document whose positions are all the scalar that contains it."""
 
     __slots__ = ("_holder", "_route")
 
@@ -56,7 +56,7 @@ class EmbeddedDocument(Document):
 
 
 def embedded(holder: Document, route: Route, value: str, limit: limits.Limits = limits.DEFAULT) -> Document:
-    """The document in the scalar `value` at `route`. Raises `NotYaml`."""
+    """Return the document in the scalar `value` at `route`. Raises `NotYaml`."""
     from qcheck.documents import events  # 10 ms, with ruamel.yaml
 
     spot = holder.spot(route)
@@ -80,8 +80,9 @@ def embedded(holder: Document, route: Route, value: str, limit: limits.Limits = 
 
 
 def embedded_roots(top: Cursor, may_hold: Callable[[str], bool]) -> Iterator[tuple[Cursor, Cursor | NotYaml]]:
-    """Yield strings of several lines that may hold a document (data of a ConfigMap, values of a chart), each with the root
-    of that document, or why there is none.
+    """Yield each multi-line string that may contain a document, with its root or the reason that it has none.
+
+    Such strings are data of a ConfigMap or values of a chart.
     """
     for text in _strings(top, may_hold, 0):
         try:

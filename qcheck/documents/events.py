@@ -1,9 +1,9 @@
-"""One YAML document into plain data and an index of positions: the hot path of every command.
+"""Parses one YAML document to plain data and an index of positions: the hot path of every command.
 
-libyaml's events, as ruamel.yaml's C parser hands them over, go straight into dicts and lists: no node objects, no marks
-kept. For each container the index holds where its keys and values start; lines and ends are worked out when somebody
-asks (`document.py`). It is written for speed, and only here; `tests/slow_loader.py` does the same slowly, and the tests
-compare the two.
+libyaml's events, as ruamel.yaml's C parser returns them, become dicts and lists directly, without node objects or
+marks. The index holds the start of each key and value of each container; `document.py` computes lines and ends on
+demand. Only this module is written for speed; `tests/slow_loader.py` is a simple version, and the tests compare the
+two.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ LONGEST_REMEMBERED = 64
 MEMORY = 100_000
 
 _known: dict[str, Any] = {}
-"""Plain scalars already resolved, for all documents; at most `MEMORY` of them, of `LONGEST_REMEMBERED` characters."""
+"""Plain scalars already resolved, of all documents: at most `MEMORY`, of at most `LONGEST_REMEMBERED` characters."""
 
 
 class _PureParser:
     """Events from ruamel.yaml's own parser, some forty times slower than libyaml.
 
-    It refuses tabs that libyaml accepts between plain words, and places an empty flow value one character earlier.
+    It refuses tabs that libyaml accepts between plain words, and positions an empty flow value one character earlier.
     """
 
     def __init__(self, text: str) -> None:
@@ -58,15 +58,16 @@ class _PureParser:
     def get_event(self) -> Any:
         try:
             return next(self._events, None)
-        except (AssertionError, ValueError) as error:  # how it refuses a %YAML version, and an escape beyond Unicode
+        except (AssertionError, ValueError) as error:  # raised for a %YAML version, and for an escape beyond Unicode
             raise YAMLError(str(error)) from None
 
 
 def from_events(text: str, use: Callable[[Callable[[], Any]], T]) -> T:
-    """Return what `use` makes of the events of a text; the function given to it returns the next one. Raises `YAMLError`.
+    """Return the result of `use`, called with a function that returns the next event of a text.
 
-    libyaml gives the events where ruamel.yaml finds it. The release inside ruamel.yaml.clib, 0.1.7, refuses `:` inside
-    plain words of flow collections (`[nginx:1.27]`), which the API server accepts; the pure parser reads those.
+    Raises `YAMLError`. The events come from libyaml if ruamel.yaml has it. The release inside ruamel.yaml.clib, 0.1.7,
+    refuses `:` inside plain words of flow collections (`[nginx:1.27]`), which the API server accepts; the pure parser
+    reads those.
     """
     if LIBYAML is not None:
         try:
@@ -85,7 +86,7 @@ def _used(parser: Any, use: Callable[[Callable[[], Any]], T]) -> T:
 
 
 def compose(text: str, base: int, limits: Limits) -> Composed:
-    """The first document of `text`, which is at offset `base` of its file. Raises `RefusedText`."""
+    """Return the first document of `text`, which is at offset `base` of its file. Raises `RefusedText`."""
     try:
         return from_events(text, lambda following: _composed(following, base, limits))
     except YAMLError as error:
@@ -106,7 +107,7 @@ def _composed(following: Callable[[], Any], base: int, limits: Limits) -> Compos
 
 
 def _malformed(error: Any, text: str, base: int) -> RefusedText:
-    """The parser's complaint in its own words, with places in the whole file."""
+    """Return the parser's error in its own words, with positions in the whole file."""
     mark, before = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
     if mark is None:
         at = base + len(text.encode("utf-8", "replace")[: getattr(error, "position", 0)].decode("utf-8", "ignore"))
@@ -246,7 +247,7 @@ class _Composer:
         return value
 
     def size(self, value: Any) -> int:
-        """Values inside `value`, aliases expanded: each container is counted once and remembered."""
+        """Return the number of values inside `value`, aliases expanded; each container is counted only once."""
         if not isinstance(value, (dict, list)):
             return 1
         if id(value) not in self.sizes:
@@ -255,7 +256,10 @@ class _Composer:
         return self.sizes[id(value)]
 
     def merge(self, data: dict[str, Any], where: dict[str, int], merged: set[str], depth: int) -> None:
-        """`<<: *base`. The later entry of a mapping wins, be it merged or written; of several bases the first."""
+        """Merge the bases of `<<: *base`.
+
+        The later entry of a mapping wins, merged or written; of several bases, the first.
+        """
         event = self.next()
         value = self.node(event, depth + 1)
         sources = value[::-1] if isinstance(value, list) else [value]
@@ -273,11 +277,11 @@ class _Composer:
 _OPEN = object()
 """The value of an anchor while it is being read."""
 _plain_keys: set[str] = set()
-"""Keys that mean themselves whether quoted or not, as already found out; bounded like `_known`."""
+"""Keys known to mean themselves whether quoted or not; bounded like `_known`."""
 
 
 def _means_itself(event: Any, key: str) -> bool:
-    """Return whether a plain scalar with the text of `key` is always the string `key`, so that it may be remembered."""
+    """Return whether a plain scalar with the text of `key` is always the string `key`, so that it can be remembered."""
     plain = event.__class__ is ScalarEvent and not event.style and event.ctag is None
     return plain and event.value == key and len(key) <= LONGEST_REMEMBERED
 

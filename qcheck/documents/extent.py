@@ -1,4 +1,4 @@
-"""The end of a value or key that starts at a known offset, computed from the text on demand."""
+"""The end of a value or key whose start is known, computed from the text on demand."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ FLOW = re.compile(
     r"""[\[{]|[\]}]|(?<![^\s,\[\]{}:])(?:"(?:[^"\\]++|\\.)*+"|'(?:[^']++|'')*+')|(?<!\S)\#[^\r\n]*""",
     re.DOTALL | re.ASCII,
 )
-"""The tokens that decide the end of a flow collection: brackets, and quoted strings and comments that may contain some."""
+"""The tokens that determine the end of a flow collection: brackets, quoted strings and comments."""
 
 
 def after_properties(text: str, start: int) -> int:
-    """The offset behind an anchor and a tag, if they stand at `start`."""
+    """Return the offset behind the anchor and tag at `start`, if there are any."""
     match = PROPERTIES.match(text, start)
     return match.end() if match else start
 
@@ -42,7 +42,7 @@ def key_end(text: str, start: int, key: str) -> int:
 
 
 def value_end(text: str, start: int, value: object, entries: Callable[[object, int], Entries | None]) -> int:
-    """The end (exclusive) of `value`, which is written at `start`."""
+    """Return the end (exclusive) of `value`, which is written at `start`."""
     start = after_properties(text, start)
     head = text[start : start + 1]
     if head == "*":
@@ -64,7 +64,7 @@ def _quoted_end(text: str, start: int) -> int | None:
 
 
 def _plain_end(text: str, start: int, value: object) -> int:
-    """A plain scalar holds its own words, perhaps on several lines; anything else that is plain is one word."""
+    """Return the end of a plain scalar: a string may span several lines; any other value is one word."""
     if isinstance(value, str) and value and text.startswith(value, start):
         return start + len(value)
     if isinstance(value, str) and (words := [w for w in BLANKS.split(value) if w]):
@@ -75,7 +75,10 @@ def _plain_end(text: str, start: int, value: object) -> int:
 
 
 def closing(tokens: re.Pattern[str], text: str, start: int) -> int:
-    """Behind the bracket that closes the one at `start`; `tokens` finds brackets and skips what may hold some."""
+    """Return the offset behind the bracket that closes the one at `start`.
+
+    `tokens` finds brackets, and skips anything that may contain some.
+    """
     depth = 0
     for match in tokens.finditer(text, start):
         if match[0] in ("[", "{"):
@@ -90,7 +93,7 @@ def closing(tokens: re.Pattern[str], text: str, start: int) -> int:
 def _block_end(
     text: str, start: int, value: dict[str, object] | list[object], entries: Callable[[object, int], Entries | None]
 ) -> int:
-    """The end of the entry that is written last; what was merged in stands elsewhere and does not count."""
+    """Return the end of the entry written last; merged entries are written elsewhere and do not count."""
     place = entries(value, start)
     written: list[tuple[int, object]] = []
     if isinstance(value, dict) and isinstance(place, dict):
@@ -104,7 +107,7 @@ def _block_end(
 
 
 def _block_scalar_end(text: str, start: int, value: object) -> int:
-    """The end of its last line that is not blank."""
+    """Return the end of the last line that is not blank."""
     end = _match_end(LINE, text, start) or start
     if not str(value).strip():
         return end

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Fault:
-    """Something in a file that could not be read as it stands.
+    """Something in a file that could not be read.
 
     `code` is one of `yaml-syntax`, `duplicate-key`, `template-not-rendered`, `limit`, `not-text`; `related` are further
     spots, each with a caption; `data` holds facts for reports, such as the name of the limit.
@@ -62,11 +62,14 @@ def refused(text: Text, refusal: RefusedText) -> Fault:
 
 
 MOST_SHOWN = 10
-"""Places of one repeated key that are shown."""
+"""Places shown for one repeated key."""
 
 
 def duplicate_keys(text: Text, repeated: Iterable[tuple[str, int, int]]) -> Iterator[Fault]:
-    """One fault per repeated key of a mapping. Arguments: the key, one place of it, and the next."""
+    """Yield one fault per repeated key of a mapping.
+
+    Each item of `repeated` is the key, one place of it, and the next.
+    """
     places: dict[tuple[str, int], list[int]] = {}
     for key, at, following in repeated:
         chain = places[key, following] = places.pop((key, at), [at])
@@ -90,7 +93,10 @@ def _hint(text: str, at: int) -> str:
 
 
 def template(text: Text, placeholder: str) -> Fault:
-    """A file that must be rendered first; `placeholder` is a value that shows this if the file has no template marks."""
+    """Return the fault of a file that must be rendered first.
+
+    `placeholder` is a value that shows this if the file has no template marks.
+    """
     from qcheck.documents import templates  # 0.7 ms
 
     engine = templates.engine(text.text, text.path)

@@ -1,4 +1,4 @@
-"""HCL: text to blocks and expressions with their places. The only user of the HCL parser; nothing is evaluated here."""
+"""Parses HCL to blocks and expressions with positions. The only user of the HCL parser; nothing is evaluated here."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 MOST_WORDS = 150_000
-"""Names, numbers and signs in a file: some seconds of parsing."""
+"""The most names, numbers and signs in a file: some seconds of parsing."""
 
 
 class HclError(ValueError):
-    """The text is no HCL; `offset` is where it stops being so."""
+    """The text is not valid HCL from `offset` on."""
 
     def __init__(self, message: str, offset: int) -> None:
         super().__init__(message)
@@ -60,7 +60,7 @@ class Block:
         self._attributes: dict[str, Expression] | None = None
 
     def attributes(self) -> dict[str, Expression]:
-        """Its own attributes by name; those of inner blocks excluded."""
+        """Return the block's own attributes by name, without those of inner blocks."""
         if self._attributes is None:
             self._attributes = {
                 _word(tree.children[0]): Expression(_tree(tree.children[-1]), self.text)
@@ -70,7 +70,7 @@ class Block:
         return self._attributes
 
     def document(self, data: object) -> tuple[Document, Route]:
-        """The block as a document of some data, and the route to it in there."""
+        """Return the block as a document with `data`, and the route to the block in that document."""
         return HclDocument(self, 0, data), ()
 
     def blocks(self) -> Iterator[Block]:
@@ -80,7 +80,7 @@ class Block:
 
 
 def parse(text: Text) -> Block:
-    """The body of a file. Raises `HclError`, also for a file that would take too long."""
+    """Return the body of a file. Raises `HclError`, also for a file that would take too long."""
     if len(text.text) > MOST_WORDS and sum(1 for _ in re.finditer(r"\w+|\S", text.text)) > MOST_WORDS:
         raise HclError(f"this is more than {MOST_WORDS:,} words of HCL, which is too much to read", 0)
     try:
@@ -96,7 +96,7 @@ def parse(text: Text) -> Block:
 
 @lru_cache(maxsize=1024)
 def parse_expression(written: str) -> Expression | None:
-    """Return an expression that stands alone; None for a text that is none."""
+    """Return a stand-alone expression; None if the text is not one."""
     try:
         return parse(Text("", f"x = {written}\n")).attributes().get("x")
     except HclError:
@@ -104,7 +104,7 @@ def parse_expression(written: str) -> Expression | None:
 
 
 def _parsed(text: Text, written: str) -> Block:
-    """`written` is the text, or the same with other line ends."""
+    """Return the body of a file; `written` is its text, perhaps with other line ends."""
     from hcl2.api import parses_to_tree  # 35 ms
     from lark.exceptions import LarkError, UnexpectedInput  # part of it
 
@@ -118,7 +118,7 @@ def _parsed(text: Text, written: str) -> Block:
 
 
 def _offset(at: int | None, end: int) -> int:
-    """Return where the parser stopped; it counts nothing if the text ends too early."""
+    """Return the offset at which the parser stopped; it reports none if the text ends too early."""
     return end if at is None or at < 0 else min(at, end)
 
 
@@ -132,7 +132,7 @@ def _trees(node: Node) -> Iterator[Node]:
 
 
 def _word(node: Node | Token) -> str:
-    """An identifier, keyword or plain string."""
+    """Return the text of an identifier, keyword or plain string."""
     while not isinstance(node, str):
         inner = [c for c in node.children if not (isinstance(c, str) and c == '"')]
         if not inner:
@@ -158,7 +158,7 @@ class HclDocument(Document):
         self._block = block
 
     def written(self, route: Route) -> str:
-        """The text of the value at a route, or of the nearest around it."""
+        """Return the text of the value at a route, or of the nearest value around it."""
         start, end = self._extent(route)
         return self._block.text.text[start:end]
 
@@ -203,7 +203,7 @@ class HclDocument(Document):
 
 
 def _attribute(block: Block, name: str | int) -> tuple[Node, Node] | None:
-    """Key and value of an attribute."""
+    """Return the key and value of an attribute."""
     for tree in _trees(block.body):
         if tree.data == "attribute" and _word(tree.children[0]) == name:
             return _tree(tree.children[0]), _tree(tree.children[-1])
@@ -211,7 +211,7 @@ def _attribute(block: Block, name: str | int) -> tuple[Node, Node] | None:
 
 
 def _inner(block: Block, name: str | int, index: str | int | None) -> Block | None:
-    """The block of a type; one that is written as `dynamic` stands for all that it makes."""
+    """Return the block of a type; a `dynamic` block represents all the blocks that it generates."""
     same = [b for b in block.blocks() if b.type == name or (b.type == "dynamic" and b.labels == (name,))]
     if not same:
         return None

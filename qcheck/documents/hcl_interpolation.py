@@ -1,6 +1,6 @@
-"""HCL interpolations that span several lines, each joined into one line, as the parser requires.
+"""Joins each HCL interpolation that spans several lines into one line, as the parser requires.
 
-Every character keeps its offset: a line end becomes a blank, or the comma that it stands for between members of an object.
+Every character keeps its offset: a line end becomes a space, or a comma if it separates members of an object.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ OBJECT, OTHER, TEXT = "{", "(", '"'
 
 
 def on_one_line(text: str) -> str:
-    """The text with the line ends inside quoted interpolations replaced."""
+    """Return the text with the line ends inside quoted interpolations replaced."""
     return _Scan(text).run()
 
 
 class _Scan:
-    """`open` holds what is open around the current character: texts, templates inside them, and brackets."""
+    """Scans a text; `open` lists what is open at the current character: strings, templates in them, and brackets."""
 
     def __init__(self, text: str) -> None:
         self.text = text

@@ -1,4 +1,4 @@
-"""JSON through the standard library's C parser; positions are computed on demand."""
+"""Parses JSON with the standard library's C parser; positions are computed on demand."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 
 
 class JsonIndex:
-    """Offsets of the entries of a document's containers, computed per container on demand."""
+    """Offsets of the entries of a document's containers, computed for each container on demand."""
 
     __slots__ = ("_known", "_text")
 
@@ -33,7 +33,7 @@ class JsonIndex:
         self._known: dict[int, Entries] = {}
 
     def entries(self, start: int) -> Entries:
-        """Those of the container that is written at `start`; of members of one name the last counts."""
+        """Return the entries of the container at `start`; of members with the same name, the last counts."""
         if start not in self._known:
             found = entries(self._text, start)
             self._known[start] = (
@@ -45,7 +45,7 @@ class JsonIndex:
 
 
 def entries(text: str, start: int) -> Iterator[tuple[int, int]]:
-    """Offsets of key and value for each member of the object at `start`, of the item twice for each item of a list."""
+    """Yield the offsets of key and value of each member of the object at `start`; for a list, each item's twice."""
     is_object = text[start] == "{"
     at = skip_space(text, start + 1)
     while text[at] not in "]}":
@@ -68,7 +68,7 @@ def _key(text: str, at: int) -> str:
 
 
 def _end(text: str, at: int) -> int:
-    """The end of the valid JSON value at `at`."""
+    """Return the end of the valid JSON value at `at`."""
     pattern = STRING if text[at] == '"' else ATOM
     if text[at] not in "[{":
         match = pattern.match(text, at)
@@ -77,7 +77,7 @@ def _end(text: str, at: int) -> int:
 
 
 def read(text: str, at: int, limits: Limits) -> tuple[object, int, list[tuple[str, int, int]]]:
-    """The value at offset `at`, where it ends, and the keys written twice as (key, first offset, second offset).
+    """Return the value at offset `at`, its end, and the repeated keys as (key, first offset, second offset).
 
     Raises `RefusedText`.
     """
@@ -107,7 +107,7 @@ def _refuse_constant(name: str) -> object:
 
 
 def _deeper(text: str, depth: int) -> bool:
-    """Return whether valid JSON nests deeper than `depth`. Strings are looked at only where their brackets seem to matter."""
+    """Return whether valid JSON nests deeper than `depth`. Strings are skipped only if their brackets could matter."""
     brackets = text.encode().translate(None, NO_BRACKETS)
     return _left_over(brackets, depth) and _left_over(
         "".join(match for match in TOKEN.findall(text) if match[0] != '"').encode(), depth
@@ -115,7 +115,7 @@ def _deeper(text: str, depth: int) -> bool:
 
 
 def _left_over(brackets: bytes, depth: int) -> bool:
-    """Return whether any remain when pairs cancel from the inside out, one level a pass."""
+    """Return whether any bracket remains after `depth` passes that each cancel the innermost pairs."""
     for _ in range(depth):
         if not brackets:
             return False

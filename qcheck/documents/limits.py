@@ -17,11 +17,11 @@ class Limits:
         values: int = 3_000_000,
     ) -> None:
         self.bytes = bytes
-        """Size of a file."""
+        """Size of a file in bytes."""
         self.depth = depth
-        """Mappings and sequences inside each other."""
+        """Depth of nested mappings and sequences."""
         self.aliases = aliases
-        """Values reached through aliases, counted as often as they are reached."""
+        """Values reached through aliases, each counted as often as it is reached."""
         self.documents = documents
         """Documents in a file, and items of a List."""
         self.values = values

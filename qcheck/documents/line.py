@@ -1,4 +1,4 @@
-"""The parts of one line, computed once for equal lines. `lines` reads documents by them."""
+"""The parts of one line, computed once for equal lines; `lines` reads documents with them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     Line = tuple[int, int, bool, str | None, int, int, Any]
-    """The parts of a line: shape, column, whether a dash begins it, key, offsets of key and value in the line, value."""
+    """The parts of a line: shape, column, whether a dash begins it, key, offsets of key and value in it, value."""
     Flow = tuple[bool, tuple[tuple[str | None, int, int, Any], ...]]
-    """A flow collection: whether it is a list, and key, offsets and value of each entry; collections inside are `Flow`."""
+    """A flow collection: whether it is a list, and key, offsets and value of each entry; inner ones are `Flow`."""
 
 QUOTED = r"""(?:"[^"\\]*+"|'[^']*+')"""
 PLAIN = r"""(?:[^\s\-?:,\[\]{}\#&*!|>'"%@`]|-(?=\S))(?:[^\s:\#]|:(?=\S)|(?<=\S)\#|\ +(?=[^\s\#]))*+"""
@@ -41,15 +41,15 @@ SHAPES = {"scalar": SCALAR, "flow": FLOW, "literal": LITERAL}
 NOTHING: Line = (SKIP, 0, False, None, 0, 0, None)
 STRANGE: Line = (UNUSUAL, 0, False, None, 0, 0, None)
 LONGEST = 200
-"""Characters of a line that is remembered, and of a key: libyaml refuses keys of more than 1,024."""
+"""The most characters of a line that is remembered, and of a key: libyaml refuses keys of more than 1,024."""
 MEMORY = 100_000
 
 remembered: dict[str, Line] = {}
-"""Lines already looked at, at most `MEMORY` of them."""
+"""Lines already parsed, at most `MEMORY` of them."""
 
 
 class Unusual(Exception):
-    """Not a document of ordinary lines."""
+    """The document does not consist of ordinary lines."""
 
 
 def seen(line: str) -> Line:
@@ -99,7 +99,7 @@ def _text(text: str, as_key: bool = False) -> Any:
 
 
 def _flow(text: str, start: int) -> Flow:
-    """A flow collection of simple texts that ends with the line; `start` is its offset. Raises `Unusual`."""
+    """Return a flow collection of simple texts that ends with the line; `start` is its offset. Raises `Unusual`."""
     flow, end = collection(text, 0, start, DEEPEST_FLOW)
     if end != len(text):
         raise Unusual
@@ -107,7 +107,7 @@ def _flow(text: str, start: int) -> Flow:
 
 
 def collection(text: str, at: int, start: int, depth: int) -> tuple[Flow, int]:
-    """The collection whose bracket is at `at`, and where it ends."""
+    """Return the collection whose bracket is at `at`, and its end."""
     is_list = text[at] == "["
     closing = "]" if is_list else "}"
     entries: list[tuple[str | None, int, int, Any]] = []
@@ -136,7 +136,7 @@ def collection(text: str, at: int, start: int, depth: int) -> tuple[Flow, int]:
 
 
 def _entry(text: str, token: re.Match[str] | None, start: int, depth: int) -> tuple[Any, int, int]:
-    """A value in a collection, its offset, and where it ends in `text`."""
+    """Return a value in a collection, its offset, and its end in `text`."""
     if token is None or token["key"] is not None or not depth:
         raise Unusual
     if token["text"] is not None:

@@ -1,13 +1,13 @@
-"""The fast path: documents of ordinary lines, read line by line.
+"""The fast path: reads documents of ordinary lines line by line.
 
-Nearly all manifests are block mappings and lists with one key, value or item per line. Such documents are read here
-some four times faster than from libyaml's events: a line is looked at once and remembered, and only the indents are
-followed. At anything unusual - a tag, an anchor, a folded or escaped text, a value on several lines, a repeated key, a
-tab, an indent that does not fit - `compose` gives up and returns None, and `events` reads the document. So nothing here
-decides what is wrong with a document, and whatever it accepts must be exactly what `events` makes of it, to the last
-offset: that is its slow twin, and the tests compare the two on everything they have.
+Nearly all manifests are block mappings and lists with one key, value or item per line. This module reads such documents
+some four times faster than libyaml's events can: each distinct line is parsed once and remembered, and only the indents
+are followed. For anything unusual - a tag, an anchor, a folded or escaped text, a value on several lines, a repeated
+key, a tab, an indent that does not fit - `compose` returns None, and `events` reads the document. So nothing here
+diagnoses errors, and whatever this module accepts must be exactly what `events` makes of it, to the last offset. The
+tests compare the two on all their documents.
 
-No finding points into most documents, so places are not recorded: `LineIndex` computes them on request.
+No finding points into most documents, so positions are not recorded: `LineIndex` computes them on request.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from qcheck.documents.line import Flow
 
 WRITTEN = re.compile(r"^ *(?=[^ \n#])", re.MULTILINE)
-"""The indent of a line that holds more than a comment."""
+"""The indent of a line that contains more than a comment."""
 ROOT = ""
 
 
 def compose(text: str, start: int, end: int, depth: int) -> Composed | None:
-    """The document `text[start:end]` of a file; None when it holds anything unusual."""
+    """Return the document `text[start:end]` of a file; None if it contains anything unusual."""
     begin = start + 4 if text.startswith("---\n", start) else start
     rows = text[begin:end].split("\n")
     if not "".join(rows).isprintable():
@@ -57,7 +57,7 @@ def compose(text: str, start: int, end: int, depth: int) -> Composed | None:
 
 
 class LineIndex:
-    """Offsets of the entries of a document's containers, computed per container on demand."""
+    """Offsets of the entries of a document's containers, computed for each container on demand."""
 
     __slots__ = ("_known", "_text", "begin", "end")
 
@@ -68,7 +68,7 @@ class LineIndex:
         self._known: dict[int, Entries] = {}
 
     def entries(self, start: int) -> Entries:
-        """Those of the container that is written at `start`."""
+        """Return the entries of the container that begins at offset `start`."""
         if start not in self._known:
             head = self._text[start]
             found = self._in_flow(start) if head in "[{" else self._items(start) if head == "-" else self._fields(start)
@@ -101,7 +101,7 @@ class LineIndex:
         return found
 
     def _level(self, start: int) -> Iterator[tuple[int, str]]:
-        """Offset and text of the line at `start` and of those after it that begin in the same column."""
+        """Yield offset and text of the line at `start`, and of the lines after it that begin in the same column."""
         at, line = self._line(start)
         yield at, line
         column = start - at
@@ -113,13 +113,13 @@ class LineIndex:
             yield self._line(match.start())
 
     def _line(self, offset: int) -> tuple[int, str]:
-        """Offset and text of the line around an offset."""
+        """Return the offset and text of the line around an offset."""
         at = max(self.begin, self._text.rfind("\n", self.begin, offset) + 1)
         stop = self._text.find("\n", offset, self.end)
         return at, self._text[at : stop if stop >= 0 else self.end]
 
     def _below(self, offset: int, column: int) -> int | None:
-        """Return where what follows an offset begins, if it is inside of what began in `column`."""
+        """Return the offset of the first content after `offset`, if it is inside the container begun in `column`."""
         match = WRITTEN.search(self._text, offset, self.end)
         if match is None:
             return None
@@ -128,10 +128,10 @@ class LineIndex:
 
 
 def _follow(rows: list[str], depth: int) -> Any:
-    """Follows the indents: the document's data.
+    """Return the document's data by following the indents.
 
-    `box` is the innermost open container, `indent` where its lines begin, `waiting` the key of it whose value has not
-    begun yet. All starts with a box around the document that waits for it.
+    `box` is the innermost open container, `indent` the column of its lines, and `waiting` its key whose value has not
+    begun yet. The walk starts with a box around the document.
     """
     outer: list[tuple[int, Any]] = []
     around: dict[str, Any] = {}
@@ -183,7 +183,7 @@ def _follow(rows: list[str], depth: int) -> Any:
 
 
 def _longer(shape: int, value: Any, rows: list[str], row: int, indent: int) -> tuple[Any, int]:
-    """A value that is no scalar of its line, and the row behind it."""
+    """Return a value that is not a scalar on its own line, and the row after it."""
     if shape == LITERAL:
         return _literal(rows, row, indent, value)
     if shape == FLOW:
@@ -192,7 +192,7 @@ def _longer(shape: int, value: Any, rows: list[str], row: int, indent: int) -> t
 
 
 def _made(flow: Flow) -> Any:
-    """Fresh containers for a flow collection."""
+    """Return new containers for a flow collection."""
     is_list, entries = flow
     if is_list:
         return [_made(value) if value.__class__ is tuple else value for *_, value in entries]
@@ -200,7 +200,7 @@ def _made(flow: Flow) -> Any:
 
 
 def _literal(rows: list[str], row: int, indent: int, header: str) -> tuple[str, int]:
-    """The text of a block scalar whose lines begin at `row`, and the row behind it."""
+    """Return the text of a block scalar whose lines begin at `row`, and the row after it."""
     first, size = row, 0
     while row < len(rows):
         line = rows[row]

@@ -1,4 +1,4 @@
-"""Text to documents: the only entrance. One broken document never hides the others of its file."""
+"""Parses text to documents: the only entry point. One broken document never hides the others of its file."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from qcheck.documents.comments import Comment
 
     Wanted = Callable[[str, str, str], bool]
-    """A test whether documents of an apiVersion and kind (both empty if there are none) with this text are needed."""
+    """Tests whether a document of an apiVersion and kind (empty if there are none) with this text is needed."""
 
 BLANK = ("", " ", "\t", "\n")
 MARKER = r"(?m)(?:^|(?<=\r))---(?=[ \t\r\n]|\Z)"
 """The start of a document. Nothing else can start a line with it, not even a block scalar."""
 NAMED = r"""(?m)^[ \t]*["']?(?:apiVersion|kind)["']?[ \t]*:"""
 SOURCE = "# Source: "
-"""The comment by which helm names the template of a document."""
+"""The comment in which helm names the template of a document."""
 STATEMENTS = ("{{", "${", "{%", "%{", "<%")
 """The beginning of a template's statements. A text is searched for its first character much faster than for two."""
 LEFT_OPEN = ("<", "$", "__", "@", "%", "PLACEHOLDER", "REPLACE", "CHANGE", "YOUR_")
@@ -34,7 +34,7 @@ LEFT_OPEN = ("<", "$", "__", "@", "%", "PLACEHOLDER", "REPLACE", "CHANGE", "YOUR
 PLACEHOLDER = re.compile(
     r"<[A-Za-z]|\$[A-Za-z_]|__[A-Za-z]|@@?(?!sha256:)[A-Za-z]|%%?[A-Za-z]|PLACEHOLDER|REPLACE_?ME|CHANGE_?ME|YOUR_"
 )
-"""The beginning of placeholders; `templates` recognises them. The digest of an image is not one."""
+"""The start of a placeholder; `templates` recognizes whole ones. The digest of an image is not one."""
 IN_CAPITALS = re.compile(r""":(?<!- name:)[ \t]+["']?(?:[A-Z][A-Z0-9]*_|NAMESPACE\b)""")
 """A word that may be the name of a variable in place of a value. Items of lists with such names are environment variables."""
 FOR_A_VALUE = (
@@ -62,17 +62,17 @@ class Loaded:
         self.chunks: list[tuple[int, int]] = []
 
     def comments(self, marker: str) -> list[Comment]:
-        """The file's comments that begin with `marker`, such as `qcheck:` for `# qcheck: ignore[QC205] because`."""
+        """Return the comments that begin with `marker`, such as `qcheck:` for `# qcheck: ignore[QC205] because`."""
         if marker not in self.text.text:
             return []
         return comments(self.text, self.chunks, marker)
 
 
 def load(source: str | bytes, path: str, limit: limits.Limits = limits.DEFAULT, wanted: Wanted | None = None) -> Loaded:
-    """Everything that `source` holds; `path` is how users know it, and its ending says the language.
+    """Return the content of `source`; `path` is its name for users, and its suffix determines the language.
 
-    HCL (`.tf`, `.tfvars`, `.hcl`, and the first two as JSON) is only decoded to text here. Never raises for bad input:
-    that is a `Fault`.
+    HCL (`.tf`, `.tfvars`, `.hcl`, and the first two as JSON) is only decoded to text here. Never raises for bad input,
+    which becomes a `Fault`.
     """
     if len(source) > limit.bytes:
         loaded = Loaded(Text(path, ""))
@@ -95,7 +95,7 @@ def load(source: str | bytes, path: str, limit: limits.Limits = limits.DEFAULT, 
 
 
 def load_literal(text: Text, most: int | None = None) -> Loaded:
-    """The first `most` documents, or all, of a YAML text in which nothing counts as a placeholder."""
+    """Return the first `most` documents, or all, of a YAML text in which nothing counts as a placeholder."""
     loaded = Loaded(text)
     for index, (start, end) in enumerate(_chunks(text.text)[:most]):
         _load_chunk(loaded, index, start, end, limits.DEFAULT, None)
@@ -119,7 +119,7 @@ def decoded(source: str | bytes, path: str) -> tuple[Loaded, bool]:
 
 
 def _load_json(loaded: Loaded, limit: limits.Limits, wanted: Wanted | None) -> None:
-    """One JSON value, or several in sequence, as kubectl accepts them."""
+    """Load one JSON value, or several in sequence, as kubectl accepts them."""
     from qcheck.documents import json_text  # 1.0 ms
 
     text = loaded.text.text
@@ -168,8 +168,10 @@ def _load_yaml(loaded: Loaded, limit: limits.Limits, wanted: Wanted | None) -> N
 
 
 def _chunks(text: str) -> list[tuple[int, int]]:
-    """Start and end of each document that holds more than comments. What stands before a `---` and holds nothing but
-    directives and comments belongs to the document after it."""
+    """Return the start and end of each document that contains more than comments.
+
+    Directives and comments before a `---` belong to the document after it.
+    """
     found: list[tuple[int, int]] = []
     start = 0
     for cut in [*_cuts(text), len(text)]:
@@ -180,7 +182,7 @@ def _chunks(text: str) -> list[tuple[int, int]]:
 
 
 def _cuts(text: str) -> list[int]:
-    """Return where lines begin with the marker of a document."""
+    """Return the offsets of lines that begin with the document marker."""
     if "\r" in text:
         return [match.start() for match in re.finditer(MARKER, text)]
     cuts = [0] if text.startswith("---") else []
@@ -196,7 +198,7 @@ def _only_directives(head: str) -> bool:
 
 
 def _is_needed(text: str, start: int, end: int, wanted: Wanted) -> bool:
-    """Decided by the text alone where apiVersion and kind stand plainly at the start of lines; parsed if in doubt."""
+    """Return whether a document is needed, by its text alone if apiVersion and kind begin lines; if in doubt, yes."""
     version, kind = _field(text, start, end, "apiVersion:"), _field(text, start, end, "kind:")
     if version and kind:
         return kind.endswith("List") or wanted(version, kind, text[start:end])
@@ -236,13 +238,13 @@ def _load_chunk(loaded: Loaded, index: int, start: int, end: int, limit: limits.
 
 
 def _source(head: str) -> str | None:
-    """The template that a document begins to say it was made from, if it was."""
+    """Return the template named at the head of a document as its source, if any."""
     found = re.search(rf"(?m)^{SOURCE}(.+?)[ \t]*\r?$", head) if SOURCE in head else None
     return found and found[1]
 
 
 def _by_events(chunk: str, start: int, limit: limits.Limits) -> Composed:
-    """Importing ruamel.yaml takes longer than reading thirty files by lines: it waits for the first unusual document."""
+    """Parse a document from events. Importing ruamel.yaml takes as long as reading thirty files by lines."""
     from qcheck.documents import events  # 11 ms
 
     return events.compose(chunk, start, limit)
@@ -276,7 +278,7 @@ def _wants(data: object, wanted: Wanted, text: str) -> bool:
 
 
 def _looks_templated(text: str) -> bool:
-    """Return whether there is anything for `templates` to look at; cheap."""
+    """Return whether `templates` has anything to examine; cheap."""
     if ("{" in text or "<" in text) and any(mark in text for mark in STATEMENTS):
         return True
     return any(_is_left_open(text, word) for word in LEFT_OPEN) or any(
@@ -285,13 +287,13 @@ def _looks_templated(text: str) -> bool:
 
 
 def _before(text: str, at: int) -> str:
-    """Return the text of a line up to a place, without its start if that is long."""
+    """Return the text of a line up to an offset, without its beginning if it is long."""
     start = max(0, at - LONGEST_BEFORE)
     return text[max(start, text.rfind("\n", start, at) + 1) : at]
 
 
 def _is_left_open(text: str, word: str) -> bool:
-    """Return whether a value seems to hold a placeholder that begins with, or is, `word`."""
+    """Return whether a value seems to contain a placeholder that is, or begins with, `word`."""
     at = text.find(word)
     while at >= 0:
         if PLACEHOLDER.match(text, at) and re.search(IN_A_VALUE, _before(text, at)):
@@ -301,7 +303,7 @@ def _is_left_open(text: str, word: str) -> bool:
 
 
 def _is_template(loaded: Loaded) -> bool:
-    """Return whether the file must be rendered first; judged by what is needed of it, and as a whole."""
+    """Return whether the file as a whole must be rendered first, judged by its documents that are needed."""
     from qcheck.documents import templates  # 0.7 ms
 
     text = loaded.text.text
@@ -319,7 +321,7 @@ def _is_template(loaded: Loaded) -> bool:
 
 
 def _chunk_of(loaded: Loaded, fault: Fault) -> tuple[int, int]:
-    """The broken document."""
+    """Return the start and end of the broken document."""
     return next(((a, b) for a, b in loaded.chunks if a <= fault.spot.start <= b), (0, len(loaded.text.text)))
 
 

@@ -1,7 +1,7 @@
 """The source file of a rendered document, as far as the renderer names it.
 
-Helm writes `# Source: chart/templates/x.yaml`, the chart's name first; kustomize, where `buildMetadata` asks for
-`originAnnotations`, an annotation with a path relative to the directory that was built.
+Helm writes `# Source: chart/templates/x.yaml`, beginning with the chart's name; kustomize, if `buildMetadata` lists
+`originAnnotations`, writes an annotation with a path relative to the directory that was built.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ ENTRY = {"kustomize": "kustomization.yaml", "helm": "Chart.yaml"}
 
 
 def entry_of(path: str) -> str | None:
-    """The file to look at first for something rendered that names no other; None for what is not rendered.
+    """Return the file to open first for a rendered document that names no source; None if `path` is not rendered.
 
     `path` is a document's: `helm:charts/queues` gives `charts/queues/Chart.yaml`.
     """
@@ -24,9 +24,9 @@ def entry_of(path: str) -> str | None:
 
 
 def source_of(path: str, data: object, told: str | None) -> str | None:
-    """The file that a person edits, relative to the working directory; None for what is not rendered.
+    """Return the file that a person edits, relative to the working directory; None for a document that is not rendered.
 
-    `told` is what the renderer names as the source of the document at `path`, if anything.
+    `told` is the file that the renderer names as the source of the document at `path`, if any.
     """
     entry = entry_of(path)
     if entry is None:
@@ -40,7 +40,7 @@ def source_of(path: str, data: object, told: str | None) -> str | None:
 
 
 def _annotated(data: object) -> str:
-    """The path in kustomize's annotation; none for what comes from another repository."""
+    """Return the path in kustomize's annotation; empty for a resource from another repository."""
     for key in ("metadata", "annotations", ORIGIN):
         data = data.get(key) if isinstance(data, dict) else None
     if not isinstance(data, str) or re.search(r"^repo:", data, re.MULTILINE):

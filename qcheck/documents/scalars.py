@@ -1,8 +1,8 @@
 """The meaning of plain scalars to the API server.
 
-Manifests reach it through sigs.k8s.io/yaml, that is go-yaml v2: YAML 1.1 without base 60 and without dates, with Go's
-number syntax. PyYAML's and ruamel's own resolvers differ (`y`, `0o12`, `089`, `1:30`, `1e3`, `2001-01-01`), so this is
-written out, after go-yaml's `resolve.go`; the tests hold it to a table of that library's own answers.
+It reads manifests with sigs.k8s.io/yaml, that is go-yaml v2: YAML 1.1 without base 60 and without dates, with Go's
+number syntax. PyYAML's and ruamel's own resolvers differ (`y`, `0o12`, `089`, `1:30`, `1e3`, `2001-01-01`), so this
+follows go-yaml's `resolve.go`; the tests compare it with a table of that library's results.
 """
 
 from __future__ import annotations
@@ -24,21 +24,24 @@ NOT_JSON = frozenset(f"{sign}.{word}" for sign in ("", "+", "-") for word in ("i
     ".NAN",
 }
 MAYBE = frozenset("0123456789+-.yYnNtTfFoO~")
-"""First characters of everything that is not a string for sure."""
+"""First characters of every scalar that may be something other than a string."""
 
 INTEGER = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[oO]?([0-7]+)|0[bB]([01]+)|(0|[1-9][0-9]*))\Z", re.ASCII)
 FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z", re.ASCII)
 POINT_FLOAT = r"\.[0-9][0-9_]*(?:[eE][-+]?[0-9_]+)?\Z"
 LONGEST = 400
-"""Characters of the longest text still tried as a number; longer ones overflow, absurd cases aside."""
+"""The longest text, in characters, that is tried as a number; longer ones overflow, apart from absurd cases."""
 
 
 class Unreadable(ValueError):
-    """A scalar that the API server's reader refuses; the text says why."""
+    """A scalar that the API server's reader refuses; the text gives the reason."""
 
 
 def resolve(text: str) -> Scalar:
-    """The value of an untagged plain scalar. Raises `Unreadable` for infinities and NaN, which JSON cannot say."""
+    """Return the value of an untagged plain scalar.
+
+    Raises `Unreadable` for infinities and NaN, which JSON cannot express.
+    """
     if text in WORDS:
         return WORDS[text]
     if text[0] not in MAYBE:
@@ -70,7 +73,7 @@ def _integer(sign: str, hexadecimal: str | None, octal: str | None, binary: str 
 
 
 def _float(text: str) -> int | float | None:
-    """A float, as the integer that its JSON spelling is where it has no fraction (Go writes 1e3 as 1000)."""
+    """Return a float, or the integer of its JSON spelling if it has no fraction (Go writes 1e3 as 1000)."""
     value = float(text)
     if value in (float("inf"), float("-inf")):
         return None
@@ -78,7 +81,7 @@ def _float(text: str) -> int | float | None:
 
 
 def tagged(tag: str, text: str) -> Scalar:
-    """The value of a scalar with an explicit tag. Raises `Unreadable` when text and tag disagree."""
+    """Return the value of a scalar with an explicit tag. Raises `Unreadable` if text and tag disagree."""
     kind = tag.removeprefix("tag:yaml.org,2002:")
     if kind == "binary":
         return _binary(text)
@@ -102,7 +105,7 @@ def _binary(text: str) -> str:
 
 
 def key(value: Scalar) -> str:
-    """A scalar as the key of a JSON object. Raises `Unreadable` for null."""
+    """Return a scalar as the key of a JSON object. Raises `Unreadable` for null."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -113,7 +116,7 @@ def key(value: Scalar) -> str:
 
 
 def show_number(value: float) -> str:
-    """A number as Go spells it in JSON: 0.1, 1e+21, 1e-7."""
+    """Return a number as Go spells it in JSON: 0.1, 1e+21, 1e-7."""
     if isinstance(value, int):
         return str(value)
     if 1e-6 <= abs(value) < 1e21:

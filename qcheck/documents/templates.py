@@ -1,7 +1,7 @@
-"""Recognising files that are not manifests yet: Helm, Jinja, Terraform and `${...}` templates.
+"""Recognizes files that are not manifests yet: Helm, Jinja, Terraform and `${...}` templates.
 
-They must not be parsed partially: a condition around a document, or a quota that is still `${num_gpus}`, would make every
-later answer wrong. Text that only looks like a template is common and must be read: shell scripts in block scalars,
+They must not be parsed partially: a condition around a document, or a quota that is still `${num_gpus}`, would falsify
+every later answer. Text that only looks like a template is common and must be read: shell scripts in block scalars,
 alert texts, policies of other controllers.
 """
 
@@ -18,7 +18,7 @@ SUFFIXES = (".j2", ".jinja", ".jinja2", ".tftpl", ".tpl", ".tmpl", ".gotmpl", ".
 
 MARK = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\$\{[^}\n]*\}|%\{[^}\n]*\}|<%.*?%>")
 FIRST_COLUMN = re.compile(r"^(?:\{\{|\{%|%\{|<%)", re.MULTILINE)
-"""A template statement at the start of a line stands in no block scalar, so it steers whole documents."""
+"""A template statement in the first column is in no block scalar, so it controls whole documents."""
 COMMENT = re.compile(r"^[ \t]*#[^\n]*|(?<=[ \t])#[^\n]*", re.MULTILINE)
 
 PLACEHOLDER = re.compile(
@@ -27,7 +27,7 @@ PLACEHOLDER = re.compile(
 )
 """Placeholders that people fill in: `<NUM_NODES>`, `$IMAGE`, `__GPUS__`, `@@NAME@@`, `PLACEHOLDER_ZONE`."""
 NO_YAML = re.compile(r"(?<=: )(?:@@?[A-Za-z]\w*@@?|%%?[A-Za-z]\w*%%?)")
-"""Such a value without quotes breaks the document."""
+"""An unquoted placeholder as a value that makes the document invalid YAML."""
 CAPITALS = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|NAMESPACE")
 """A variable of a shell script, such as `NUM_NODES`: a placeholder where a number or a lower-case name is needed."""
 NAMES_AND_NUMBERS = frozenset(
@@ -51,7 +51,7 @@ NAMES_AND_NUMBERS = frozenset(
         "serviceAccountName",
     }
 )
-"""Fields in which no value is written in capitals and underscores."""
+"""Fields whose values are never written in capitals and underscores."""
 OF_PARAMETERS = frozenset({"value", "valueFrom", "default"})
 """Fields beside the name of an environment variable or of a parameter, which may be in capitals."""
 AMOUNTS = frozenset({"allocatable", "limits", "requests"})
@@ -88,7 +88,7 @@ OWN_TEMPLATES = (
     "kro.run/",
     "triggers.tekton.dev/",
 )
-"""API groups whose objects carry placeholders for their own controllers."""
+"""API groups whose objects contain placeholders for their own controllers."""
 
 HELM = re.compile(
     r"\{\{-?\s*(?:\.Values|\.Release|\.Chart|\.Capabilities|include\b|template\b|define\b|toYaml\b)|\.Values\."
@@ -100,7 +100,7 @@ def is_template_name(path: str) -> bool:
 
 
 def first_mark(text: str, start: int = 0, end: int | None = None, mark: re.Pattern[str] = MARK) -> re.Match[str] | None:
-    """The first placeholder outside comments."""
+    """Return the first placeholder outside comments."""
     stop = len(text) if end is None else end
     for match in mark.finditer(text, start, stop):
         line = text.rfind("\n", 0, match.start()) + 1
@@ -110,31 +110,31 @@ def first_mark(text: str, start: int = 0, end: int | None = None, mark: re.Patte
 
 
 def first_written(text: str, value: str) -> re.Match[str] | None:
-    """The first place outside comments where a value is written."""
+    """Return the first place outside comments at which a value is written."""
     return first_mark(text, mark=re.compile(rf"(?<!\w){re.escape(value)}(?!\w)"))
 
 
 def first_statement(text: str) -> re.Match[str] | None:
-    """The first template statement in the first column, if any."""
+    """Return the first template statement in the first column, if any."""
     return FIRST_COLUMN.search(text)
 
 
 def placeholder(data: object) -> str | None:
-    """The first placeholder in a parsed Kubernetes object, or in a value of it."""
+    """Return the first placeholder in a parsed Kubernetes object, or in a value of it."""
     if isinstance(data, dict) and str(data.get("apiVersion", "")).startswith(OWN_TEMPLATES):
         return None
     return next(_in_values(data), None)
 
 
 def is_open(value: str) -> bool:
-    """Return whether a value is to be filled in: it is a placeholder, or a name or number that holds one."""
+    """Return whether a value is still to be filled in: it is a placeholder, or a name or number that contains one."""
     rest, braces = MARK.subn("", value)
     rest, others = PLACEHOLDER.subn("", rest)
     return bool(braces or others) and "://" not in rest and NAME_OR_NUMBER.fullmatch(rest) is not None
 
 
 def _in_values(data: object, of: str = "", within: str = "") -> Iterator[str]:
-    """The placeholders in a value of the field `of`, itself in the field `within`."""
+    """Yield the placeholders in a value of the field `of`, itself in the field `within`."""
     if isinstance(data, dict):
         is_parameter = not OF_PARAMETERS.isdisjoint(data)
         for key, value in data.items():
@@ -150,13 +150,13 @@ def _in_values(data: object, of: str = "", within: str = "") -> Iterator[str]:
 
 
 def _is_variable(value: str, of: str, within: str) -> bool:
-    """Return whether a variable is written in place of a name or a number. Names of resources may be in capitals."""
+    """Return whether a variable is written instead of a name or a number. Names of resources may be in capitals."""
     is_needed = within in AMOUNTS or (of in NAMES_AND_NUMBERS and within != "resources")
     return is_needed and CAPITALS.fullmatch(value) is not None
 
 
 def engine(text: str, path: str) -> str:
-    """Return the program that most likely renders it: helm, jinja, terraform, erb, substitution (Flux, envsubst), person."""
+    """Return the likely renderer: helm, jinja, terraform, erb, substitution (Flux, envsubst), person."""
     if first_mark(text) is None:
         return "placeholder"
     if path.endswith((".tftpl", ".tf")) or "%{" in text:

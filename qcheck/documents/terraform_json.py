@@ -1,4 +1,4 @@
-"""Terraform's JSON syntax as blocks and expressions of HCL: values are expressions, strings are templates."""
+"""Terraform's JSON syntax as HCL blocks and expressions: values are expressions, strings are templates."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 ENDINGS = (".tf.json", ".tfvars.json")
 LABELS = {"variable": 1, "locals": 0, "resource": 2, "module": 1}
-"""The number of names after the type of a block."""
+"""The number of labels after the type of a block."""
 COMMENT = "//"
 
 
 class JsonBlock:
-    """An object of the file that stands for a block; the file itself is one without a type."""
+    """An object of the file that represents a block; the file itself is one without a type."""
 
     def __init__(self, kind: str, labels: tuple[str, ...], document: Document, route: Route, data: object) -> None:
         self.type = kind
@@ -33,7 +33,7 @@ class JsonBlock:
         self._data = data if isinstance(data, dict) else {}
 
     def attributes(self) -> dict[str, Expression]:
-        """Everything in it; what a `dynamic` block would make cannot be told."""
+        """Return all members; a member that a `dynamic` block would generate has no known value."""
         found = {k: _expression(json.dumps(v, ensure_ascii=False)) for k, v in self._data.items() if _counts(k)}
         made = self._data.get("dynamic")
         found |= {k: _expression(f"dynamic.{k}") for k in (made if isinstance(made, dict) else {}) if k.isidentifier()}
@@ -43,7 +43,7 @@ class JsonBlock:
         return found
 
     def blocks(self) -> Iterator[JsonBlock]:
-        """The blocks of a file; inside a block, blocks and attributes look alike."""
+        """Yield the blocks of a file; inside a block, blocks and attributes look alike."""
         if not self.type:
             for kind, labels in LABELS.items():
                 yield from self._named(kind, labels, (), (kind,), self._data.get(kind))
@@ -59,7 +59,7 @@ class JsonBlock:
             yield JsonBlock(kind=kind, labels=labels, document=self._document, route=route, data=data)
 
     def document(self, data: object) -> tuple[Document, Route]:  # noqa: ARG002 (one signature for both syntaxes)
-        """The file, and the route to the block in it."""
+        """Return the file as a document, and the route to the block in it."""
         return self._document, self._route
 
 
@@ -67,7 +67,7 @@ Body = Block | JsonBlock
 
 
 def parse_body(text: Text) -> Body:
-    """The body of a file in either syntax. Raises `HclError`."""
+    """Return the body of a file in either syntax. Raises `HclError`."""
     return _parse(text) if text.path.endswith(ENDINGS) else parse(text)
 
 
@@ -91,7 +91,7 @@ def _counts(key: str) -> bool:
 
 
 def _expression(written: str) -> Expression:
-    """An expression of its own; one that HCL cannot read never has a value."""
+    """Return a stand-alone expression; one that is not valid HCL never has a value."""
     found = parse_expression(written) or parse_expression("unreadable.text")
     assert found is not None
     return found

@@ -1,4 +1,4 @@
-"""The text of a file, and how an offset in it becomes a line and a column."""
+"""The text of a file, and the conversion of its offsets to lines and columns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LINE_END = r"\r\n|\r|\n"
 
 
 class Text:
-    """A file's text under the path that users know it by (forward slashes). Offsets are 0-based code points."""
+    """A file's text, and its path as shown to users (forward slashes). Offsets are in code points from 0."""
 
     __slots__ = ("_starts", "path", "text")
 
@@ -27,17 +27,17 @@ class Text:
         self._starts: list[int] | None = None
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Line and column of an offset, both 1-based."""
+        """Return the line and column of an offset, both 1-based."""
         starts = self._line_starts()
         line = bisect_right(starts, offset)
         return line, offset - starts[line - 1] + 1
 
     def span(self, start: int, end: int) -> Span:
-        """Line, column, end line and end column (exclusive) of `text[start:end]`."""
+        """Return the line, column, end line and end column (exclusive) of `text[start:end]`."""
         return (*self.position(start), *self.position(end))
 
     def line(self, number: int) -> str:
-        """The text of a line, 1-based, without its line end; empty outside the file."""
+        """Return the text of a line, 1-based, without its line end; empty outside the file."""
         starts = self._line_starts()
         if not 1 <= number <= len(starts):
             return ""
@@ -45,7 +45,7 @@ class Text:
         return self.text[starts[number - 1] : end].rstrip("\r\n")
 
     def offset(self, number: int) -> int:
-        """The offset at which a line, 1-based, begins."""
+        """Return the offset of the start of a line, 1-based."""
         return self._line_starts()[number - 1]
 
     def spot(self, start: int, end: int) -> Spot:
@@ -58,7 +58,7 @@ class Text:
 
 
 class Spot:
-    """A fixed span of a file, for what has no route: a syntax error, a comment. Same questions as a `Document`."""
+    """A fixed span of a file without a route, such as a syntax error or a comment. Same interface as a `Document`."""
 
     __slots__ = ("end", "start", "text")
 
@@ -97,7 +97,7 @@ class Spot:
 
 
 class NotText(ValueError):
-    """Bytes that are no text; `offset` is the first wrong byte, `args[0]` says what is wrong with it."""
+    """Bytes that are not text; `offset` is the first wrong byte, `args[0]` describes the error."""
 
     def __init__(self, message: str, offset: int) -> None:
         super().__init__(message)
@@ -105,7 +105,7 @@ class NotText(ValueError):
 
 
 def decode(raw: bytes) -> str:
-    """UTF-8 or, by its byte order mark, UTF-16; without the mark. Raises `NotText`."""
+    """Decode UTF-8, or UTF-16 with a byte order mark. Raises `NotText`."""
     encoding, skip = "utf-8", 0
     for mark, name in (
         (codecs.BOM_UTF8, "utf-8"),

@@ -1,4 +1,4 @@
-"""A rendered document that knows what it was made of, so that a finding points to the base or patch that holds a value."""
+"""A rendered document that knows its sources, so that a finding points to the base or patch that holds a value."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAME = ("metadata", "name")
 
 
 class Traced(Document):
-    """`base` is the object that was rendered, `patches` what was applied to it, the last one first."""
+    """A rendered document; `base` is the object rendered, `patches` those applied to it, the last first."""
 
     __slots__ = ("_base", "_patches")
 
@@ -33,17 +33,20 @@ class Traced(Document):
         self._patches = tuple(patches)
 
     def again(self, rendered: Document) -> Traced:
-        """The same for a document that was rendered from the same base and patches."""
+        """Return another document, rendered from the same base and patches, traced in the same way."""
         return Traced(rendered, self._base, self._patches)
 
     def rendered_route(self, document: tuple[str, int], route: Route) -> Route:
-        """Return the route here of the value at a route of the base (`document`: path and index); else the same route."""
+        """Return the route in this document of the value at a route of the base.
+
+        `document` is the path and index of the base; for any other document, the route is returned unchanged.
+        """
         base, inside = self._base
         is_base = (base.path, base.index) == document and route[: len(inside)] == inside
         return route[len(inside) :] if is_base else route
 
     def written_at(self, route: Route) -> Spot:
-        """Return where the value at a route is written, as far as that can be told; in the rendered text if it cannot."""
+        """Return the document and route at which a value is written, as far as known; else those of the rendering."""
         there = _existing(self.data, route)
         value = _at(self.data, there)
         for patch in self._patches:
@@ -58,7 +61,7 @@ class Traced(Document):
 
 
 def _in_patch(patch: Document, route: Route, value: object) -> Route | None:
-    """Return where a patch writes a value: a strategic merge patch at the same route, a JSON patch in the operation on it."""
+    """Return a value's route in a patch: its own if strategic merge, the operation's in a JSON patch."""
     if isinstance(patch.data, dict):
         is_here = not isinstance(value, (dict, list)) and patch.has(route) and _at(patch.data, route) == value
         return route if is_here and route != NAME else None
@@ -72,13 +75,13 @@ def _in_patch(patch: Document, route: Route, value: object) -> Route | None:
 
 
 def _pointer(path: object) -> list[str]:
-    """The steps of a JSON pointer."""
+    """Return the steps of a JSON pointer."""
     steps = path.split("/")[1:] if isinstance(path, str) else []
     return [step.replace("~1", "/").replace("~0", "~") for step in steps]
 
 
 def _existing(data: object, route: Route) -> Route:
-    """The part of a route that is written."""
+    """Return the part of a route that exists."""
     for at, step in enumerate(route):
         is_item = isinstance(data, list) and isinstance(step, int) and 0 <= step < len(data)
         if not is_item and not (isinstance(data, dict) and step in data):
@@ -94,5 +97,5 @@ def _at(data: object, route: Route) -> object:
 
 
 def _agree(written: object, value: object) -> bool:
-    """Return whether a base holds a value; of a container only its kind counts, as patches change what is in it."""
+    """Return whether a base contains a value; patches change the content of containers, so only the type counts."""
     return written == value or (isinstance(value, (dict, list)) and type(written) is type(value))

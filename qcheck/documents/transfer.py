@@ -1,4 +1,4 @@
-"""The content of a file as plain data, to send it to another process, and back."""
+"""Converts the content of a file to plain data, to send it to another process, and back."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from qcheck.documents.load import Loaded, decoded
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     Plain = tuple[list[tuple[int, object, int, int, int, str | None]], int, list[tuple[int, int]]]
-    """Of each document its index, data, start, where its lines begin and end, and what it was rendered from; how many were
-    passed over; and where the documents of the file begin and end."""
+    """The documents, the number of documents skipped, and the start and end of each document of the file.
+
+    A document is its index, data, start, start and end of its lines, and rendering source.
+    """
 
 
 def as_plain(loaded: Loaded) -> Plain | None:
-    """Return None for anything unusual or wrong: the caller handles these."""
+    """Return a file as plain data; None if anything in it is unusual or wrong, which is left to the caller."""
     documents = []
     for each in loaded.documents:
         where = each.where
@@ -25,7 +27,7 @@ def as_plain(loaded: Loaded) -> Plain | None:
 
 
 def from_plain(told: Plain, source: bytes, path: str) -> Loaded:
-    """The file `source`, of which `told` is known."""
+    """Return the content of the file `source`, for which `as_plain` returned `told`."""
     loaded, _ = decoded(source, path)
     documents, loaded.passed_over, loaded.chunks = told
     for index, data, start, begin, end, rendered_from in documents:

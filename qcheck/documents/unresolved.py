@@ -1,16 +1,16 @@
-"""Values of which a file only says how they would be computed."""
+"""Values that a file gives only as an expression."""
 
 from __future__ import annotations
 
 LONGEST = 200
-"""Characters of an expression that are shown."""
+"""The most characters of an expression that are shown."""
 
 
 class Unresolved:
-    """Stands in the data of a document for a value that cannot be told without running something.
+    """A value in a document's data that cannot be known without running something.
 
-    `expression` is how the file writes it: `var.gpu_nodes`. It is no text, number or mapping, so that whoever asks for
-    one of these finds it absent; who must not mistake it for absent asks for it by this type.
+    `expression` is how the file writes it: `var.gpu_nodes`. It is not a string, number or mapping, so code that expects
+    one of these finds it absent; code that must not mistake it for absent checks for this type.
     """
 
     __slots__ = ("expression",)

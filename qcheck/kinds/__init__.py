@@ -1,1 +1,1 @@
-"""Documents to typed manifests and to what the API server would refuse of them; one module per API group."""
+"""Turns documents into typed manifests, and finds what the API server would reject; one module per API group."""

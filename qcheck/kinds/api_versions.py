@@ -1,4 +1,4 @@
-"""Versions of the schedulers' APIs: which release serves which, and what the older ones of Kueue lose."""
+"""Versions of the schedulers' APIs: which release serves which version, and the fields that Kueue's older ones lack."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 
 FORMER_KINDS = {"Queue": "LocalQueue"}
-"""Kinds of the first releases that were renamed later."""
+"""Kinds of the first releases that were later renamed."""
 
 
 def version_problems(root: Cursor, identity: ObjectId, release: Release) -> Iterator[Problem]:
-    """Nothing for groups of no scheduler: their versions depend on the cluster."""
+    """Yield the problems of an object's apiVersion; none for other groups, whose versions depend on the cluster."""
     versions = described_versions(identity.group, identity.kind)
     if versions and identity.version and identity.version not in versions:
         yield _of_no_release(root, identity, versions)
@@ -75,7 +75,7 @@ def version_problems(root: Cursor, identity: ObjectId, release: Release) -> Iter
 
 
 def served_versions(kind: str, release: Release) -> list[str]:
-    """The versions of a kind that a release serves, oldest first."""
+    """Return the versions of a kind that a release serves, oldest first."""
     return [v for v, (since, gone) in SERVED.get(kind, {}).items() if since <= release < gone]
 
 
@@ -124,7 +124,7 @@ def _of_no_release(root: Cursor, identity: ObjectId, versions: tuple[str, ...]) 
 
 
 def _changed_fields(root: Cursor, kind: str, release: Release, version: str) -> Iterator[str]:
-    """Yield what to do about the fields of an object that another version does not have."""
+    """Yield how each field of an object that another version lacks has to change."""
     found = described(KUEUE, version, kind, release)
     failures = (found.check(root.data) or ()) if found is not None else ()
     for failure in failures:
@@ -149,7 +149,7 @@ def _unknown_kind(root: Cursor, identity: ObjectId) -> Problem:
 
 
 def _lost(root: Cursor, identity: ObjectId) -> Iterator[Problem]:
-    """Yield what the conversion from v1beta1 to the stored version drops silently."""
+    """Yield a problem for a field that the conversion from v1beta1 to the stored version drops silently."""
     spec = root["spec"]
     plain, strategy = spec["admissionChecks"], spec["admissionChecksStrategy"]["admissionChecks"]
     if identity.version != "v1beta1" or identity.kind != "ClusterQueue" or not (plain.data and strategy.data):

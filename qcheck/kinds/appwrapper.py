@@ -1,4 +1,4 @@
-"""Group `workload.codeflare.dev`: AppWrapper, which wraps other objects and says where their pods are."""
+"""Group `workload.codeflare.dev`: AppWrapper, which wraps other objects and lists the paths of their pod templates."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _STEP = re.compile(r"([^.\[\]]+)|\[([0-9]{1,9})\]")
 
 
 def app_wrapper(root: Cursor) -> Object:
-    """Pod sets are named after the AppWrapper and counted through."""
+    """Return an AppWrapper as a workload; its pod sets are named after it and numbered consecutively."""
     name = root["metadata"]["name"].text() or ""
     found = [pod_set(each) for each in wrapped_pod_sets(root)]
     named = tuple(
@@ -29,13 +29,13 @@ def app_wrapper(root: Cursor) -> Object:
 
 
 def wrapped_pod_sets(root: Cursor) -> Iterator[WrittenPodSet]:
-    """The pod sets of all components as they are written."""
+    """Yield the pod sets of all components as they are written."""
     for component in root["spec"].items_at("components"):
         yield from _component(component)
 
 
 def _component(component: Cursor) -> Iterator[WrittenPodSet]:
-    """The declared pod sets of a component, else those that AppWrapper finds in the kind it wraps."""
+    """Yield the declared pod sets of a component, else those that AppWrapper finds in the kind that it wraps."""
     declared = component.items_at("podSets") or component.items_at("declaredPodSets")
     for each in declared:
         template = at_path(component, each["path"].text() or "")
@@ -46,8 +46,10 @@ def _component(component: Cursor) -> Iterator[WrittenPodSet]:
 
 
 def _inferred(wrapped: Cursor) -> Iterator[WrittenPodSet]:
-    """AppWrapper counts for itself: neither what an operator adds to a pod nor the hosts of a Ray worker, 1 where no number
-    is written. Other kinds have no pod sets that it sees.
+    """Return the pod sets that AppWrapper itself finds in a wrapped object.
+
+    It counts neither pods that an operator adds nor the hosts of a Ray worker, and takes 1 if no number is written. It
+    finds no pod sets in other kinds.
     """
     kind = wrapped.text_at("apiVersion"), wrapped.text_at("kind")
     found = _ray(wrapped) if kind in _RAY else pod_sets(wrapped) if kind in _KINDS else ()
@@ -75,7 +77,7 @@ _KINDS = frozenset(
 
 
 def at_path(start: Cursor, path: str) -> Cursor:
-    """The value at a path such as `template.spec.replicatedJobs[0].template`."""
+    """Return the value at a path such as `template.spec.replicatedJobs[0].template`."""
     at = start
     for name, index in _STEP.findall(path):
         at = at[int(index)] if index else at[name]

@@ -1,4 +1,4 @@
-"""Groups `autoscaling` and `keda.sh`: what sets the replicas of a workload."""
+"""Groups `autoscaling` and `keda.sh`: the autoscalers that set the replicas of a workload."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def horizontal_pod_autoscaler(root: Cursor) -> Object:
 
 
 def scaled_object(root: Cursor) -> Object:
-    """A ScaledObject; it keeps its minimum only if it does not fall to another number while nothing triggers it."""
+    """Return a ScaledObject; its minimum counts only without an `idleReplicaCount`."""
     kind = root["spec"]["scaleTargetRef"].text_at("kind") or "Deployment"
     return _autoscaler(root, kind, "minReplicaCount", "maxReplicaCount", falls=root["spec"]["idleReplicaCount"].exists)
 

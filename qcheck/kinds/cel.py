@@ -1,4 +1,4 @@
-"""CEL rules of CustomResourceDefinitions among the inputs, by a CEL library where one is installed (the extra `cel`)."""
+"""Evaluates CEL rules of CustomResourceDefinitions in the inputs, if a CEL library (the extra `cel`) is installed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOT_INSTALLED = "no CEL library is installed (pip install 'kueue-qcheck[cel]')"
 
 
 class CelRule(Value):
-    """A rule that looks at one object alone; those that compare with `oldSelf` are for updates."""
+    """A rule on one object. Rules that compare with `oldSelf` apply to updates only."""
 
     expression: str
     message: str
@@ -42,7 +42,7 @@ class CelEvaluator:
             self._environment = library.NewEnv(variables={"self": library.Type.DYN})
 
     def failures(self, schema: Json, data: object, route: Route = ()) -> Iterator[Failure]:
-        """Yield what the rules of a schema refuse. `data` has its defaults."""
+        """Yield the violations of a schema's rules. `data` includes the defaults."""
         for rule in rules(schema):
             if not rule.compares and not self._holds(rule, data):
                 yield Failure(
@@ -59,12 +59,12 @@ class CelEvaluator:
                 yield from self.failures(schema["items"], value, (*route, at))
 
     def _holds(self, rule: CelRule, data: object) -> bool:
-        """True also where it cannot be judged; an expression that ends in an error refuses the object."""
+        """Return whether a rule holds, or cannot be evaluated. A rule that ends in an error does not hold."""
         program = self._program(rule.expression)
         return program is None or program.eval(data={"self": data}).value() is True
 
     def _program(self, expression: str) -> Any:
-        """Return None if there is no library, or it cannot evaluate the expression."""
+        """Return a compiled rule; None without a library, or if the library cannot compile it."""
         if self._environment is None:
             return None
         if expression not in self._programs:
@@ -75,7 +75,7 @@ class CelEvaluator:
         return self._programs[expression]
 
     def unjudged(self, schema: Json) -> list[str]:
-        """Return why some rules of a schema cannot be judged; those for updates are left to `diff`."""
+        """Return the reasons why rules of a schema cannot be evaluated; rules for updates are left to `diff`."""
         expressions = sorted({r.expression for r in _all_rules(schema) if not r.compares})
         if self._environment is None:
             return [NOT_INSTALLED] if expressions else []
@@ -83,7 +83,7 @@ class CelEvaluator:
 
 
 def rules(schema: Json) -> list[CelRule]:
-    """The rules that stand at one place of a structural schema."""
+    """Return the rules at one place of a structural schema."""
     found = schema.get("x-kubernetes-validations")
     entries = found if isinstance(found, list) else []
     return [CelRule(str(e.get("rule", "")), str(e.get("message", ""))) for e in entries if isinstance(e, dict)]

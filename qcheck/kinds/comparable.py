@@ -1,7 +1,7 @@
-"""An object in a normal form, so that its text in a file can be compared with the API server's copy.
+"""A normal form of an object, so that its text in a file can be compared with the API server's copy.
 
-Defaults are filled in, quantities are canonical, v1beta1 of Kueue reads as v1beta2, and what is empty reads as absent.
-Status and metadata are left out, as are descriptions.
+Defaults are filled in, quantities are canonical, Kueue's v1beta1 is converted to v1beta2, and empty values become
+absent. Status, metadata and descriptions are omitted.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ WEBHOOK_DEFAULTS: dict[tuple[str, str], Plain] = {
     ("scheduling.k8s.io", "PriorityClass"): {"globalDefault": False},
     ("scheduling.volcano.sh", "Queue"): {"spec": {"weight": 1, "reclaimable": True, "parent": "root"}},
 }
-"""Defaults that a webhook or a Go type sets and no schema states."""
+"""Defaults that a webhook or a Go type sets but no schema states."""
 POD_FIELDS = (
     "nodeSelector", "affinity", "tolerations", "priorityClassName", "runtimeClassName", "hostNetwork", "overhead",
     "topologySpreadConstraints", "resourceClaims", "nodeName",
 )  # fmt: skip
-"""Fields that decide where pods run and what they request. The rest of a pod template is not compared."""
+"""Fields that determine where pods run and what they request. The rest of a pod template is not compared."""
 CONTAINER_FIELDS = ("name", "image")
 
 
 def comparable(root: Cursor, target: Target) -> Plain:
-    """The object's own fields."""
+    """Return the object's own fields in normal form."""
     identity = object_id(root)
     if (identity.group, identity.kind) == ("apps", "DaemonSet"):
         return {"spec": {"template": {"spec": _pod_spec(root["spec"]["template"]["spec"])}}}
@@ -61,7 +61,7 @@ def _filled(data: Plain, defaults: Plain) -> Plain:
 
 
 def _by(value: object, node: SchemaNode | None) -> object:
-    """A value by its description; without one as it is. None for what is empty."""
+    """Return the normal form of a value by its description; unchanged without one, None if it is empty."""
     if isinstance(value, dict):
         return _mapping(value, node)
     if isinstance(value, list):
@@ -104,7 +104,7 @@ def _pod_spec(spec: Cursor) -> Plain:
 
 
 def _container(at: Cursor) -> Plain:
-    """Requests that are not written are the limits, as the API server has it."""
+    """Return a container's fields; requests that are not written default to the limits, as on the API server."""
     limits, requests = at["resources"]["limits"].data, at["resources"]["requests"].data
     limits, requests = (r if isinstance(r, dict) else {} for r in (limits, requests))
     amounts = {"limits": limits, "requests": {**limits, **requests}}

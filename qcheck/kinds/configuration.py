@@ -1,4 +1,4 @@
-"""The manager's Configuration: as a document, in the ConfigMap `kueue-manager-config`, or as a string in Helm values."""
+"""The manager's Configuration: a document, text in the ConfigMap `kueue-manager-config`, or a string in Helm values."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ MARK = "config.kueue.x-k8s.io/"
 
 
 def read_configuration(documents: Iterable[Document], release: Release) -> tuple[Configuration | None, list[Problem]]:
-    """The Configuration of a cluster (the first one that is met), and what is wrong with those inside other objects.
+    """Return the Configuration of a cluster (the first one found), and the problems of those inside other objects.
 
-    One that is a document of its own is judged like every object. Where they differ, which one the manager gets is open.
+    A Configuration that is a document of its own is validated like every object. If they differ, it is open which one
+    the manager gets.
     """
     read: list[Configuration] = []
     problems: list[Problem] = []
@@ -43,11 +44,11 @@ def read_configuration(documents: Iterable[Document], release: Release) -> tuple
 
 
 def find(document: Document) -> tuple[list[Cursor], list[Problem]]:
-    """The Configurations in a document, and a problem for each string that is meant to be one and is no YAML."""
+    """Return the Configurations in a document, and a problem for each string of one that is not valid YAML."""
     top = root(document)
     if _is_configuration(top):
         return [top], []
-    if isinstance(top["tests"].data, list):  # a suite of helm-unittest, with values that a chart is tested with
+    if isinstance(top["tests"].data, list):  # a helm-unittest suite, with values for testing a chart
         return [], []
     found: list[Cursor] = []
     problems: list[Problem] = []
@@ -65,7 +66,7 @@ def _is_configuration(at: Cursor) -> bool:
 
 
 def decode(at: Cursor, release: Release) -> Configuration:
-    """The parts that change what queues do, with the manager's defaults."""
+    """Return the parts of a Configuration that affect queues, with the manager's defaults."""
     version = (at["apiVersion"].text() or "").removeprefix(f"{CONFIG}/")
     integrations, resources = at["integrations"], at["resources"]
     fair = at["fairSharing"]
@@ -93,7 +94,7 @@ def decode(at: Cursor, release: Release) -> Configuration:
 
 
 def _waits_for_pods_ready(root: Cursor, version: str, release: Release) -> bool:
-    """Return whether the manager waits for the pods of what it admits; by version (config defaults)."""
+    """Return whether the manager waits for the pods of workloads that it admits; the default depends on the version."""
     at = root["waitForPodsReady"]
     if version == "v1beta1":
         return bool(at["enable"].boolean())

@@ -1,6 +1,6 @@
-"""The built-in groups, and JobSet and LeaderWorkerSet: namespaces, priorities, limits, everything with a pod template.
+"""The built-in groups, JobSet and LeaderWorkerSet: namespaces, priorities, limits, and all kinds with a pod template.
 
-Nodes are node-pool facts and are read in `qcheck.nodepools`.
+Nodes are node-pool facts; `qcheck.nodepools` reads them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def priority_class(root: Cursor) -> Object:
 
 
 def limit_range(root: Cursor) -> Object:
-    """A LimitRange with the API server's own defaults: a max is also the default limit, that the default request."""
+    """Return a LimitRange with the API server's defaults: max is the default limit, that the default request."""
     limits = root["spec"].items_at("limits")
     most, least = _merged(limits, "Container", "max", smaller), _merged(limits, "Container", "min", larger)
     default_limits = {**most, **_first(limits, "Container", "default")}
@@ -114,7 +114,10 @@ def daemon_set(root: Cursor) -> Object:
 def queued(
     root: Cursor, framework: str | None, labelled: Cursor, pod_sets: tuple[PodSet, ...], **more: object
 ) -> Workload:
-    """A workload whose queue and priority class are labels on `labelled` (the object itself, or a job template)."""
+    """Return a workload with its queue and priority class from the labels of `labelled`.
+
+    `labelled` is the object itself, or a job template.
+    """
     labels, annotations = metadata(root)
     own = labels if labelled is root else metadata(labelled)[0]
     place_of = place(labelled["metadata"]["labels"]).at
@@ -155,7 +158,7 @@ def cron_job(root: Cursor) -> Object:
 
 
 def _job(root: Cursor, at: Cursor) -> Workload:
-    """A Job, or a CronJob whose `jobTemplate` is `at`."""
+    """Return a Job, or a CronJob whose `jobTemplate` is `at`."""
     spec = at["spec"]
     _, annotations = metadata(at)
     minimum = whole(annotations.get("kueue.x-k8s.io/job-min-parallelism", ""))
@@ -172,7 +175,7 @@ def _job(root: Cursor, at: Cursor) -> Workload:
 
 
 def _on_disruption(policy: Cursor) -> str | None:
-    """The action of the first rule that meets evicted pods; they carry the condition DisruptionTarget."""
+    """Return the action of the first rule that matches evicted pods, which have the condition DisruptionTarget."""
     for each in policy.items_at("rules"):
         if any(c["type"].text() == "DisruptionTarget" for c in each.items_at("onPodConditions")):
             return each["action"].text()
@@ -180,7 +183,7 @@ def _on_disruption(policy: Cursor) -> str | None:
 
 
 def _queued_as(framework: str | None, each_pod_alone: bool = False) -> Callable[[Cursor], Object]:
-    """The decoder of a kind that only its pod sets and its framework distinguish from others."""
+    """Return the decoder of a kind that differs from others only in its pod sets and its framework."""
 
     def decode(root: Cursor) -> Object:
         return queued(root, framework, root, tuple(map(pod_set, pod_sets(root))), each_pod_alone=each_pod_alone)
@@ -189,7 +192,7 @@ def _queued_as(framework: str | None, each_pod_alone: bool = False) -> Callable[
 
 
 def leader_worker_set(root: Cursor) -> Object:
-    """A workload for each of the replica groups."""
+    """Return a LeaderWorkerSet, which has one workload per replica group."""
     groups = count_of(root["spec"]["replicas"])
     framework = "leaderworkerset.x-k8s.io/leaderworkerset"
     return queued(root, framework, root, tuple(map(pod_set, pod_sets(root))), groups=groups)

@@ -1,7 +1,7 @@
-"""Kinds whose CustomResourceDefinitions are among the inputs: judged by those, as the API server does.
+"""Validates kinds whose CustomResourceDefinitions are in the inputs against these, as the API server does.
 
-Values are checked by jsonschema; what a structural schema adds to JSON Schema (unknown fields, list maps, integers or
-strings, defaults, nulls that are dropped) is done here, CEL rules in `cel.py`.
+jsonschema checks values; this module handles what a structural schema adds to JSON Schema (unknown fields, list maps,
+integers or strings, defaults, dropped nulls), and `cel.py` the CEL rules.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ _PLAIN = frozenset(
 
 
 _validators: dict[int, tuple[Json, Draft202012Validator | None]] = {}
-"""By the identity of the schema, which is kept alive so that its id stays unique."""
+"""By the id of the schema, which is kept alive so that its id stays unique."""
 
 
 class CustomDefinition(Value):
-    """One version of a kind: its structural schema, and where the definition stands."""
+    """One version of a kind: its structural schema, and the place of the definition."""
 
     key: Key
     schema: Json
@@ -64,7 +64,7 @@ def is_definition(root: Cursor) -> bool:
 
 
 def definitions(roots: Iterable[Cursor]) -> dict[Key, CustomDefinition]:
-    """The served versions of all CustomResourceDefinitions, by group, version and kind."""
+    """Return the served versions of all CustomResourceDefinitions, by group, version and kind."""
     found: dict[Key, CustomDefinition] = {}
     for root in roots:
         if not is_definition(root):
@@ -79,7 +79,7 @@ def definitions(roots: Iterable[Cursor]) -> dict[Key, CustomDefinition]:
 
 
 def replaces(definition: CustomDefinition, release: tuple[int, int]) -> bool:
-    """Return whether a definition is used instead of ours: for kinds of others, and for Kueue's where its fields differ."""
+    """Return whether a definition replaces ours: if we have none, or if it is Kueue's and has other fields."""
     group, version, kind = definition.key
     ours = described(group, version, kind, release)
     if group != KUEUE or ours is None:
@@ -90,7 +90,7 @@ def replaces(definition: CustomDefinition, release: tuple[int, int]) -> bool:
 
 
 def validate_custom(root: Cursor, definition: CustomDefinition, judge: CelEvaluator) -> Iterator[Problem]:
-    """Yield what the API server refuses of an object whose kind a CustomResourceDefinition among the inputs describes."""
+    """Yield the problems of an object whose kind is defined by a CustomResourceDefinition in the inputs."""
     identity = object_id(root)
     schema = definition.schema
     data = defaulted(schema, pruned(schema, root.data))
@@ -115,7 +115,7 @@ def validate_custom(root: Cursor, definition: CustomDefinition, judge: CelEvalua
 
 
 def validate_all(roots: list[Cursor], target: Target) -> list[Problem]:
-    """`validate` for all objects, by CustomResourceDefinitions among the inputs where they describe their kinds."""
+    """Return the problems of all objects, validated against the inputs' CustomResourceDefinitions if they apply."""
     custom = {key: b for key, b in definitions(roots).items() if replaces(b, target.release)}
     judge = CelEvaluator()
     problems: list[Problem] = []
@@ -132,7 +132,7 @@ def validate_all(roots: list[Cursor], target: Target) -> list[Problem]:
 
 
 def unjudged(roots: list[Cursor], release: tuple[int, int]) -> list[tuple[str, str]]:
-    """Definitions with CEL rules that cannot be judged here, of kinds that are present: path and reason."""
+    """Return the path and reason for each definition of a present kind with CEL rules that cannot be evaluated."""
     present = {(i.group, i.version, i.kind) for i in map(object_id, roots)}
     found = []
     for key, each in definitions(roots).items():
@@ -147,7 +147,7 @@ def unjudged(roots: list[Cursor], release: tuple[int, int]) -> list[tuple[str, s
 
 
 def pruned(schema: Json, data: object) -> object:
-    """Remove nulls where the schema allows none: the API server drops them."""
+    """Return data without the nulls that the schema does not allow, which the API server drops."""
     if isinstance(data, dict):
         inner = {k: (_below(schema, k), v) for k, v in data.items()}
         return {k: pruned(s, v) for k, (s, v) in inner.items() if v is not None or s.get("nullable")}
@@ -157,7 +157,7 @@ def pruned(schema: Json, data: object) -> object:
 
 
 def defaulted(schema: Json, data: object) -> object:
-    """Add the defaults of the schema, including those inside defaults."""
+    """Return data with the defaults of the schema, including those inside defaults."""
     if isinstance(data, dict):
         properties = _part(schema, "properties")
         missing = {
@@ -175,7 +175,7 @@ def _part(schema: Json, name: str) -> Json:
 
 
 def _below(schema: Json, key: str) -> Json:
-    """The schema of a key: that of its property, else of all others."""
+    """Return the schema of a key: that of its property, else that of additional properties."""
     properties = _part(schema, "properties")
     return _part(properties, key) if key in properties else _part(schema, "additionalProperties")
 
@@ -215,7 +215,7 @@ def _values(schema: Json, data: object) -> Iterator[Failure]:
 
 
 def _validator(schema: Json) -> Draft202012Validator | None:
-    """The validator of a schema, made once; None if the schema is not one."""
+    """Return the validator of a schema, created once; None if the schema is invalid."""
     if id(schema) not in _validators:
         from jsonschema import Draft202012Validator, SchemaError  # 80 ms
 
@@ -230,7 +230,7 @@ def _validator(schema: Json) -> Draft202012Validator | None:
 
 
 def translated(schema: Json) -> Json:
-    """A structural schema as JSON Schema."""
+    """Return a structural schema as JSON Schema."""
     plain: Json = {k: v for k, v in schema.items() if k in _PLAIN}
     if schema.get("x-kubernetes-int-or-string"):
         plain["type"] = ["integer", "string"]
@@ -257,7 +257,7 @@ def translated(schema: Json) -> Json:
 
 
 def _pattern(pattern: str) -> str | None:
-    """A Go pattern for Python: flags in front. None if Python cannot read it, which then goes unjudged."""
+    """Return a Go pattern for Python, flags first; None if Python cannot compile it, so that it is not checked."""
     match = re.match(r"\^?\(\?([a-z]+)\)", pattern)
     moved = f"(?{match[1]})" + pattern.replace(f"(?{match[1]})", "", 1) if match else pattern
     try:
@@ -268,7 +268,7 @@ def _pattern(pattern: str) -> str | None:
 
 
 def _lists(schema: Json, data: object, route: Route) -> Iterator[Failure]:
-    """Items of a list map or set that stand twice."""
+    """Yield the repeated items of a list map or set."""
     if isinstance(data, dict):
         for key, value in data.items():
             yield from _lists(_below(schema, key), value, (*route, key))

@@ -1,4 +1,4 @@
-"""Documents to manifests: which decoder reads which group and kind."""
+"""Turns documents into manifests: selects the decoder for each group and kind."""
 
 from __future__ import annotations
 
@@ -35,20 +35,21 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "topology.volcano.sh": ("volcano", ("HyperNode",)),
     "flow.volcano.sh": ("volcano", ("JobFlow", "JobTemplate")),
 }
-"""Groups of the frameworks, of other schedulers, and of what creates objects.
+"""Groups of frameworks, of other schedulers, and of controllers that create objects.
 
-Each has the module that reads it, imported when met, and its kinds."""
+Each maps to the module that reads it, imported on first use, and its kinds.
+"""
 
 
 POD_TEMPLATE = r"(?i)pod[-_]?template[^/]*$"
-"""Names of files for `spark.kubernetes.driver.podTemplateFile`."""
+"""File names of pod templates for `spark.kubernetes.driver.podTemplateFile`."""
 DEFINITIONS = "apiextensions.k8s.io"
 EVENT = ("", "Event")
-"""Events of kube-scheduler about pods; part of a cluster's state."""
+"""The kind of kube-scheduler's events about pods, which are part of a cluster's state."""
 
 
 def decoder(group: str, kind: str) -> Callable[[Cursor], Object] | None:
-    """The decoder of a kind; None for kinds that the model does not look into. The group counts, not only the kind."""
+    """Return the decoder of a kind, determined by group and kind; None for kinds that are not in the model."""
     if group == kueue.GROUP:
         return kueue.DECODERS.get(kind)
     module, kinds = MODULES.get(group, ("", ()))
@@ -59,13 +60,13 @@ def decoder(group: str, kind: str) -> Callable[[Cursor], Object] | None:
 
 
 def recognises(api_version: str, kind: str) -> bool:
-    """Return whether documents of this apiVersion and kind are looked into; others need not even be parsed."""
+    """Return whether documents of this apiVersion and kind are read; others need not even be parsed."""
     group = api_version.rpartition("/")[0]
     return group in (kueue.GROUP, DEFINITIONS) or (group, kind) == EVENT or decoder(group, kind) is not None
 
 
 def mentions_configuration(text: str) -> bool:
-    """Return whether a text may hold the manager's Configuration, also inside a ConfigMap or Helm values."""
+    """Return whether a text may contain the manager's Configuration, including in a ConfigMap or Helm values."""
     return "config.kueue.x-k8s.io/" in text
 
 
@@ -77,22 +78,22 @@ def mentions_install(text: str) -> bool:
 
 
 def mentions_layouts(text: str) -> bool:
-    """Return whether a text may hold MIG layouts, also inside a ConfigMap or Helm values."""
+    """Return whether a text may contain MIG layouts, including in a ConfigMap or Helm values."""
     return "mig-configs:" in text
 
 
 def mentions_volcano_scheduler(text: str) -> bool:
-    """Return whether a text may hold the configuration of Volcano's scheduler, also inside a ConfigMap or Helm values."""
+    """Return whether a text may contain a configuration of Volcano's scheduler, including in Helm values."""
     return "tiers:" in text and "plugins:" in text and "actions:" in text
 
 
 def mentions_settings(text: str) -> bool:
-    """Return whether a text may hold settings of a controller that are looked into."""
+    """Return whether a text may contain settings of a controller that qcheck reads."""
     return mentions_configuration(text) or mentions_layouts(text) or mentions_volcano_scheduler(text)
 
 
 def roots(document: Document) -> Iterator[Cursor]:
-    """The objects of a document: itself, or the items of a List. A file that Spark completes to pods holds none."""
+    """Yield the objects of a document: itself, or the items of a List. A file that Spark completes to pods has none."""
     whole = root(document)
     kind = whole["kind"].text() or ""
     if kind == "Pod" and re.search(POD_TEMPLATE, document.path) and _is_partial(whole["spec"]):
@@ -104,7 +105,7 @@ def roots(document: Document) -> Iterator[Cursor]:
 
 
 def is_of_cluster(data: object) -> bool:
-    """Return whether an API server wrote a part of an object; on plain data, as every object is asked."""
+    """Return whether an API server wrote part of an object. Takes plain data, because it is called for every object."""
     if not isinstance(data, dict):
         return False
     metadata = data.get("metadata")
@@ -119,7 +120,7 @@ def _is_partial(spec: Cursor) -> bool:
 
 
 def decode(root: Cursor) -> Object | None:
-    """The object of a document, an `Other` for a kind that is not looked into, None for what is no object."""
+    """Return the object of a document: an `Other` if its kind is not in the model, None if it is not an object."""
     identity = object_id(root)
     if not identity.kind or not identity.version:
         return None

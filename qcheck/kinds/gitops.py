@@ -1,4 +1,4 @@
-"""Argo CD's Applications and Flux's Kustomizations and HelmReleases: what they deploy, of a repository or from elsewhere."""
+"""Argo CD's Applications, Flux's Kustomizations and HelmReleases: what they deploy, and from where."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ FLUX_SOURCE = "source.toolkit.fluxcd.io/"
 
 
 class Deployment(Value):
-    """A directory that is deployed. `values`, `release` and `namespace` are a chart's; `cluster` is where it goes, if named.
+    """A directory that is deployed; `values`, `release` and `namespace` are a chart's, `cluster` its target.
 
-    `place` is the path of the file that says so.
+    `cluster` is None if it is not named. `place` is the path of the file that declares the deployment.
     """
 
     path: str
@@ -37,7 +37,7 @@ class Deployment(Value):
 
 
 class ChartValues(Value):
-    """The keys of a chart's values: of mappings and lists in `sections`, of single values in `fields`."""
+    """The keys of a chart's values: `sections` contain mappings or lists, `fields` single values."""
 
     sections: frozenset[str] = frozenset()
     fields: frozenset[str] = frozenset()
@@ -46,8 +46,8 @@ class ChartValues(Value):
 class GitSource(Value):
     """The source of an application's objects: a directory, or a chart of a registry. `by` names the application.
 
-    `repository` is the address of the git repository that the directory is in, if known. `values` are those that it writes
-    for the chart itself, beside files; `at` is where.
+    `repository` is the URL of the directory's git repository, if known. `values` are those that the application sets
+    for the chart itself, in addition to files; `at` is its place.
     """
 
     by: str
@@ -59,12 +59,12 @@ class GitSource(Value):
 
     @property
     def is_template(self) -> bool:
-        """Return whether the directory is known only when the application is made."""
+        """Return whether the directory is known only once the application is generated."""
         return "{{" in self.path or "${" in self.path
 
 
 def sources(texts: Iterable[Text]) -> list[GitSource]:
-    """Everything that the applications among some texts deploy."""
+    """Return the sources of all applications in some texts."""
     documents = [
         each for text in texts if _deploys(text.text) for d in load(text.text, text.path).documents for each in roots(d)
     ]
@@ -81,7 +81,7 @@ def _deploys(text: str) -> bool:
 
 
 def _sources(at: Cursor, repositories: Mapping[str, str]) -> Iterator[GitSource]:
-    """The sources of an application; `repositories` are the addresses of Flux's GitRepositories by name."""
+    """Yield the sources of an application; `repositories` are the URLs of Flux's GitRepositories by name."""
     group, kind, spec = at.text_at("apiVersion"), at.text_at("kind"), at["spec"]
     if group.startswith(FLUX_HELM) and kind == "HelmRelease":
         yield _release(at, repositories)
@@ -127,13 +127,13 @@ def _argo_source(at: Cursor, source: Cursor) -> GitSource:
 
 
 def _parsed(values: Cursor, application: Cursor) -> object:
-    """The values that an application holds as text."""
+    """Return the values that an application contains as text."""
     found = load(values.text() or "", application.document.path).documents
     return found[0].data if found else None
 
 
 def _chart_values(inline: Iterable[object], named: Iterable[Cursor]) -> ChartValues:
-    """Keys of values, and of parameters such as `nodePools[0].count`; the names of objects that hold more values."""
+    """Return the keys of inline values, and of parameters (`nodePools[0].count`) or objects with more values."""
     sections: set[str] = set()
     fields: set[str] = set()
     for key, is_section in (found for data in inline for found in _keys(data)):
@@ -146,7 +146,7 @@ def _chart_values(inline: Iterable[object], named: Iterable[Cursor]) -> ChartVal
 
 
 def _keys(data: object) -> Iterator[tuple[str, bool]]:
-    """The keys at any depth, with whether a key is one of a mapping or a list."""
+    """Yield the keys at any depth, each with whether its value is a mapping or list."""
     for key, value in data.items() if isinstance(data, dict) else ():
         yield str(key), isinstance(value, dict | list)
     for inner in data.values() if isinstance(data, dict) else data if isinstance(data, list) else ():
@@ -154,7 +154,7 @@ def _keys(data: object) -> Iterator[tuple[str, bool]]:
 
 
 def deployments(texts: Iterable[Text]) -> list[Deployment]:
-    """Return what the applications among some texts deploy of the repository that they are in."""
+    """Return the directories that the applications in some texts deploy from their own repository."""
     found = []
     for text in texts:
         if (ARGO in text.text and "Application" in text.text) or FLUX in text.text:
@@ -179,7 +179,7 @@ def _argo(at: Cursor, source: Cursor, place: str) -> Deployment:
     files = (t for v in helm.items_at("valueFiles") if (t := v.text()) and "://" not in t)
     values = (
         _normal(v.partition("/")[2]) if v.startswith("$") else _normal(posixpath.join(folder, v))
-        for v in files  # `$values/prod.yaml` is below the root of another source, most often of the same repository
+        for v in files  # `$values/prod.yaml` is below the root of another source, usually in the same repository
     )
     destination = at["spec"]["destination"]
     return Deployment(

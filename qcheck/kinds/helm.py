@@ -1,4 +1,4 @@
-"""Helm charts in a repository: where they are, and whether it is known with which values they are installed."""
+"""Helm charts in a repository: their directories, and whether the values that they are installed with are known."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OWN_VALUES = "values.yaml"
 
 
 class Chart(Value):
-    """A chart: its directory, where it is named, and the values files beside the chart's own, of which one is chosen."""
+    """A chart: its directory, its place, and the values files, besides its own, of which one is chosen."""
 
     folder: str
     name: str
@@ -28,7 +28,7 @@ class Chart(Value):
     choices: tuple[str, ...]
 
     def values_for(self, cluster: str) -> tuple[str, ...] | None:
-        """The values files that a cluster installs it with, as far as their names show; None if they do not."""
+        """Return the values files for a cluster, as far as their names show; None if they do not."""
         if not self.choices:
             return ()
         words = re.compile(rf"(?:^|[-_./]){re.escape(cluster)}(?:[-_./]|$)")
@@ -37,7 +37,7 @@ class Chart(Value):
 
 
 def charts(texts: Iterable[Text]) -> list[Chart]:
-    """The charts whose Chart.yaml is among some texts; those inside another chart are part of it."""
+    """Return the charts whose Chart.yaml is among some texts; a chart inside another one is part of it."""
     known = {posixpath.normpath(t.path): t for t in texts if t.path.endswith((".yaml", ".yml"))}
     folders = sorted(posixpath.dirname(path) or "." for path in known if posixpath.basename(path) == CHART)
     outer = [f for f in folders if not any(is_below(f, other) for other in folders if other != f)]
@@ -55,5 +55,5 @@ def _chart(folder: str, known: dict[str, Text]) -> Chart:
 
 
 def is_below(path: str, folder: str) -> bool:
-    """Return whether a normalised path lies in a directory."""
+    """Return whether a normalized path is in a directory."""
     return folder == "." or path.startswith(f"{folder}/")

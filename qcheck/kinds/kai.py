@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from qcheck.documents.cursor import Cursor
 
 RUNTIMES = ("preempt", "reclaim")
-"""The two ways to lose a running job, each with a protection of its own."""
+"""The two ways in which a running job is stopped, each with its own minimum runtime."""
 MISPLACED = ("usageQueryTimeout", "queryResolution", "extraParams")
 """Settings of the usage database that are read from `usageParams.extraParams` only."""
 
 
 def number(at: Cursor) -> Fraction | None:
-    """A plain number, exactly as it is written in decimal; None for what is no double."""
+    """Return a plain number, exactly as it is written in decimal; None if the value is not a finite double."""
     if isinstance(at.data, bool) or not isinstance(at.data, (int, float)):
         return None
     try:
@@ -49,7 +49,7 @@ def queue(root: Cursor) -> Object:
 
 
 def _seconds(time: str) -> int | None:
-    """A creationTimestamp in seconds of the epoch."""
+    """Return a creationTimestamp in seconds since the epoch."""
     try:
         return int(datetime.fromisoformat(time).timestamp()) if time else None
     except (ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""Group `kubeflow.org`: the training operator's jobs and MPIJob, one pod set per replica type."""
+"""Group `kubeflow.org`: the training operator's jobs and MPIJob, with one pod set per replica type."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 MPI_VERSION = "v2beta1"
-"""The only version of MPIJob that Kueue knows."""
+"""The only version of MPIJob that Kueue supports."""
 
 
 def _decoder(kind: str) -> Callable[[Cursor], Object]:

@@ -1,4 +1,4 @@
-"""Group `kueue.x-k8s.io`: ClusterQueue and everything around it, in v1beta1 and v1beta2."""
+"""Group `kueue.x-k8s.io`: ClusterQueue and the kinds around it, in v1beta1 and v1beta2."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _fungibility_policy(at: Cursor, default: queues.FungibilityPolicy) -> queues
 
 
 def _checks(spec: Cursor, is_current: bool) -> tuple[queues.CheckUse, ...]:
-    """The checks in force: in v1beta1 the plain list silently overwrites the strategy."""
+    """Return the checks in force: in v1beta1 the plain list silently overwrites the strategy."""
     plain = [] if is_current else spec.items_at("admissionChecks")
     if plain:
         return tuple(queues.CheckUse(c.text() or "", (), place(c), place(c)) for c in plain)
@@ -215,7 +215,7 @@ def workload_priority_class(root: Cursor) -> Object:
 
 
 def workload(root: Cursor) -> Object:
-    """A Workload written by hand (prebuilt); controllers create the others."""
+    """Return a handwritten (prebuilt) Workload; controllers create the others."""
     spec = root["spec"]
     labels, annotations = metadata(root)
     priority_class = spec["priorityClassRef"]["name"] if is_current(root) else spec["priorityClassName"]
@@ -234,7 +234,7 @@ def workload(root: Cursor) -> Object:
 
 
 def pod_set(at: Cursor) -> PodSet:
-    """A pod set of a Workload, whose topology request is a field: annotations of its template have no effect."""
+    """Return a pod set of a Workload. Its topology request is a field; annotations of its template have no effect."""
     template = pod_template(at["template"])
     count = at["count"].count()
     return PodSet(

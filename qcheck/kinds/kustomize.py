@@ -1,6 +1,7 @@
 """Kustomizations: their inputs, and the objects that each one changes.
 
-Source: the reference of kustomization.yaml (kustomize 5). Images and build metadata do not affect anything that qcheck reads.
+Source: the reference of kustomization.yaml (kustomize 5). Images and build metadata do not affect anything that qcheck
+reads.
 """
 
 from __future__ import annotations
@@ -23,26 +24,26 @@ if TYPE_CHECKING:
     from qcheck.documents.text import Text
 
     ReadText = Callable[[str], Text | None]
-    """The text of a file, None if there is none."""
+    """Returns the text of a file, or None if there is none."""
 
 NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 QUEUE_WORDS = ("kueue", "queue", "kai.scheduler", "volcano")
-"""Words in labels that a scheduler of batch work looks at."""
+"""Words in labels that a batch scheduler acts on."""
 PLAIN_KINDS = frozenset({"LocalQueue"})
-"""Namespaced kinds whose labels nothing here looks at."""
+"""Namespaced kinds whose labels have no effect here."""
 UPSTREAM = re.compile(
     r"(?:github\.com[/:]|raw\.githubusercontent\.com/)"
     r"(?:kubernetes|kubernetes-sigs|NVIDIA|kubeflow|argoproj|ray-project|cert-manager|prometheus-operator|fluxcd|volcano-sh"
     r"|kyverno|external-secrets|tektoncd|istio|knative|open-policy-agent|k8snetworkplumbingwg|ROCm)/"
 )
-"""Projects whose repositories hold software to install and no queues or nodes."""
+"""Projects whose repositories contain software to install, but no queues or nodes."""
 
 
 class KustomizeChange(Value):
-    """A change to the objects below a kustomization: `what` names the field, `place` is where it is written.
+    """A change to the objects below a kustomization: `what` names the field, `place` is its position.
 
-    `kind` and `name` are regular expressions, None for any. `test` narrows it to a class of objects. `patches` hold what it
-    writes, as far as it is a patch.
+    `kind` and `name` are regular expressions, None for any. `test` narrows it to a class of objects. `patches` are what
+    it writes, if it is a patch.
     """
 
     what: str
@@ -54,7 +55,7 @@ class KustomizeChange(Value):
     patches: tuple[Document, ...] = ()
 
     def touches(self, found: Cursor) -> bool:
-        """Return whether it makes another object of `found` than what is written."""
+        """Return whether the change modifies the object `found`."""
         kind, metadata = found.text_at("kind"), found["metadata"]
         named = _matches(self.name, metadata.text_at("name")) or self.name is None
         if not _matches(self.kind, kind) or not named:
@@ -70,9 +71,10 @@ class KustomizeChange(Value):
 
 
 class Kustomization(Value):
-    """One kustomization file; paths are normalised, those of `resources` name files or directories.
+    """One kustomization file; paths are normalized, and `resources` are files or directories.
 
-    `remote` are bases from elsewhere, `opaque` what makes objects of unknown kinds (plugins, charts): field and place.
+    `remote` lists bases from elsewhere, `opaque` generators of objects of unknown kinds (plugins, charts): field and
+    place.
     """
 
     path: str
@@ -91,7 +93,10 @@ class Kustomization(Value):
 
 
 def read_kustomization(text: Text, read: ReadText) -> Kustomization | None:
-    """The kustomization in a file; None if it cannot be read. `read` gives the texts of the files that it names."""
+    """Return the kustomization in a file; None if it cannot be read.
+
+    `read` returns the texts of the files that it names.
+    """
     documents = load_literal(text, 1).documents
     if not documents or not isinstance(documents[0].data, dict):
         return None
@@ -127,7 +132,7 @@ def _texts(at: Cursor) -> list[str]:
 
 
 def _patch_files(at: Cursor) -> Iterator[str]:
-    """`patches` and `patchesJson6902` name files in `path`; `patchesStrategicMerge` lists files, or patches themselves."""
+    """Yield the patch files: `path` in `patches` and `patchesJson6902`, and the files in `patchesStrategicMerge`."""
     for field in ("patches", "patchesJson6902"):
         yield from (path for patch in at[field].items() if (path := patch["path"].text()))
     yield from (path for path in _texts(at["patchesStrategicMerge"]) if "\n" not in path)
@@ -177,7 +182,7 @@ def _patches(at: Cursor, folder: str, read: ReadText) -> Iterator[KustomizeChang
 
 
 def _of_objects(what: str, place: Place, objects: list[Cursor] | None) -> Iterator[KustomizeChange]:
-    """Yield what strategic merge patches change: the objects of their kind and name; anything where they cannot be read."""
+    """Yield the changes by strategic merge patches, to objects of their kind and name; to any if unreadable."""
     if objects is None:
         yield KustomizeChange(what, place)
     for each in objects or ():
@@ -209,7 +214,7 @@ def _replacements(at: Cursor, folder: str, read: ReadText) -> Iterator[Kustomize
 
 
 def _opaque(at: Cursor) -> Iterator[tuple[str, Place]]:
-    """Yield the generators of objects that no file holds; kustomize's own generators make ConfigMaps and Secrets only."""
+    """Yield the generators whose objects no file contains; kustomize's own generate only ConfigMaps and Secrets."""
     for field in ("helmCharts", "helmChartInflationGenerator", "generators"):
         if at[field].items():
             yield field, _key(at, field)
@@ -224,7 +229,7 @@ def _key(at: Cursor, field: str) -> Place:
 
 
 def _matches(pattern: str | None, text: str) -> bool:
-    """Return whether a target of a patch takes a text; kustomize anchors such expressions."""
+    """Return whether the target of a patch matches a text; kustomize anchors such expressions."""
     if pattern is None:
         return True
     try:

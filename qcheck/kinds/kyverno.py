@@ -1,4 +1,4 @@
-"""Kyverno's policies, as far as they create objects that no file holds."""
+"""Kyverno's policies, as far as they generate objects that no file contains."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def policy(root: Cursor) -> Object:
-    """A Policy or ClusterPolicy with the kinds that its `generate` rules create."""
+    """Return a Policy or ClusterPolicy with the kinds that its `generate` rules create."""
     kinds = {kind for rule in root["spec"].items_at("rules") for kind in _kinds(rule["generate"])}
     return Generator(object_id(root), place(root), *metadata(root), kinds=tuple(sorted(kinds)))
 

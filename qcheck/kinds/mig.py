@@ -1,6 +1,6 @@
-"""MIG layouts as mig-parted reads them: a file of its own, in a ConfigMap, or as a string in Helm values.
+"""MIG layouts as mig-parted reads them: a file of their own, text in a ConfigMap, or a string in Helm values.
 
-Source: NVIDIA mig-parted, `api/spec/v1`: `mig-configs` holds named lists of entries, each for some of a node's GPUs.
+Source: NVIDIA mig-parted, `api/spec/v1`: `mig-configs` has named lists of entries, each for some of a node's GPUs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ DEEPEST = 8
 
 
 def read_layouts(documents: Iterable[Document]) -> tuple[MigLayout, ...]:
-    """The layouts of all configurations, in order."""
+    """Return the layouts of all configurations, in order."""
     return tuple(layout for d in documents for at in _configurations(root(d), 0) for layout in _layouts(at))
 
 

@@ -1,6 +1,6 @@
-"""The pod sets of each kind that Kueue manages: templates, numbers of pods, and their places.
+"""The pod sets of each kind that Kueue manages: their templates and numbers of pods, with places.
 
-Decoders read the templates of these pod sets, and validation judges them.
+Decoders read the templates of these pod sets, and validation checks them.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ REPLICA_SPECS: dict[str, tuple[str, tuple[str, ...]]] = {
     "JAXJob": ("jaxReplicaSpecs", ("Worker",)),
     "MPIJob": ("mpiReplicaSpecs", ("Launcher", "Worker")),
 }
-"""The jobs of `kubeflow.org`: the field with the replicas, and their types in the order in which Kueue takes them."""
+"""The jobs of `kubeflow.org`: the field with the replicas, and their types in the order in which Kueue uses them."""
 _RAY_CLUSTER = {"RayCluster": (), "RayJob": ("rayClusterSpec",), "RayService": ("rayClusterConfig",)}
 
 
 class WrittenPodSet(Value):
-    """One pod set: its name in the Workload, its template, and how many pods (None: not known), with where that is written.
+    """A pod set: its name in the Workload, its template, and its number of pods (None if unknown).
 
-    `maximum`: what an autoscaler may raise `count` to. `holder` holds the labels and annotations of the pods where that is
-    not the template's metadata.
+    `count_at` is the place of the number. `maximum` is the highest `count` that an autoscaler may set. `holder` has the
+    labels and annotations of the pods if that is not the template's metadata.
     """
 
     name: str
@@ -46,26 +46,26 @@ class WrittenPodSet(Value):
 
 
 def pod_sets(root: Cursor) -> PodSets:
-    """The pod sets of an object, in the order of its Workload; nothing for kinds that have none."""
+    """Return the pod sets of an object, in the order of its Workload; none for other kinds."""
     find = _POD_SETS.get(root.text_at("kind"))
     return find(root) if find else iter(())
 
 
 def count_of(at: Cursor, default: int = 1) -> int:
-    """A number of pods or groups as the API server completes it."""
+    """Return a number of pods or groups with the API server's default."""
     found = at.count()
     return default if found is None else found
 
 
 def job_pods(spec: Cursor) -> int:
-    """Pods of a Job at once: the smaller of parallelism and completions."""
+    """Return the number of a Job's pods at the same time: the smaller of parallelism and completions."""
     completions = spec["completions"].count()
     parallelism = count_of(spec["parallelism"])
     return parallelism if completions is None else min(parallelism, completions)
 
 
 def replicated_job(at: Cursor) -> WrittenPodSet:
-    """One of a JobSet's `replicatedJobs`: a number of Jobs with their pods."""
+    """Return the pod set of one of a JobSet's `replicatedJobs`: a number of Jobs with their pods."""
     job, replicas = at["template"]["spec"], at["replicas"]
     return WrittenPodSet(
         at.text_at("name").lower(),
@@ -76,7 +76,7 @@ def replicated_job(at: Cursor) -> WrittenPodSet:
 
 
 def ray_cluster_of(root: Cursor) -> Cursor:
-    """The RayCluster spec inside any of the Ray kinds."""
+    """Return the RayCluster spec inside any of the Ray kinds."""
     at = root["spec"]
     for step in _RAY_CLUSTER[root.text_at("kind")]:
         at = at[step]
@@ -117,7 +117,7 @@ def _kubeflow(root: Cursor) -> PodSets:
 
 
 def _leader_worker_set(root: Cursor) -> PodSets:
-    """A leader and `size - 1` workers, or without a leader's template `size` equal pods."""
+    """Yield a leader and `size - 1` workers, or without a leader's template `size` equal pods."""
     group = root["spec"]["leaderWorkerTemplate"]
     size = count_of(group["size"])
     if not group["leaderTemplate"].exists:
@@ -128,7 +128,7 @@ def _leader_worker_set(root: Cursor) -> PodSets:
 
 
 def _ray(root: Cursor) -> PodSets:
-    """Workers are `replicas` (0 by the CRD's default) times the hosts of each."""
+    """Yield the head and the worker groups; workers are `replicas` (by default 0) times the hosts of each."""
     cluster = ray_cluster_of(root)
     head = cluster["headGroupSpec"]
     if not head.exists:
@@ -154,7 +154,7 @@ def _ray_job(root: Cursor) -> PodSets:
 
 
 def ray_submission(spec: Cursor) -> str:
-    """Return how a RayJob is submitted, with the CRD's default."""
+    """Return the submission mode of a RayJob, with the CRD's default."""
     return spec.text_at("submissionMode") or "K8sJobMode"
 
 

@@ -1,4 +1,4 @@
-"""Pod templates, wherever they stand."""
+"""Reads pod templates of any kind."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def pod_template(template: Cursor) -> PodTemplate:
-    """A PodTemplateSpec (`metadata` and `spec`), or a Pod."""
+    """Return a PodTemplateSpec (`metadata` and `spec`), or a Pod, as a pod template."""
     spec = template["spec"]
     affinity, resources = spec["affinity"], spec["resources"]
     labels, annotations = metadata(template)
@@ -59,7 +59,7 @@ def pod_template(template: Cursor) -> PodTemplate:
 
 
 def _host_ports(containers: Iterable[Cursor], on_host: bool) -> Iterator[HostPort]:
-    """Ports of the node; on the host's network a container's port is one even if that is not written."""
+    """Yield the ports used on the node; on the host's network, container ports are host ports by default."""
     for each in containers:
         for at in each.items_at("ports"):
             port = at["hostPort"].count() or (at["containerPort"].count() if on_host else None)
@@ -109,7 +109,7 @@ def _claims(spec: Cursor, field: str) -> tuple[str, ...]:
 
 
 def topology_request(template: PodTemplate) -> TopologyRequest | None:
-    """The topology annotations of a template; None if it has none."""
+    """Return the topology annotations of a template; None if it has none."""
     asked = {k.removeprefix(_PREFIX): v for k, v in template.annotations.items() if k.startswith(_PREFIX)}
     if not asked:
         return None
@@ -132,7 +132,7 @@ def _truth(text: str | None) -> bool | None:
 
 
 def _layers(text: str | None) -> tuple[TopologySlice, ...]:
-    """Nested slices, written as JSON; none where that is not what it should be, which is reported elsewhere."""
+    """Return nested slices, written as JSON; empty if the text is invalid, which is reported elsewhere."""
     try:
         layers = json.loads(text or "[]")
         return tuple(TopologySlice(str(layer["topology"]), int(layer["size"])) for layer in layers)

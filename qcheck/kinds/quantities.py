@@ -1,4 +1,4 @@
-"""Quantities that parse but are hardly meant (QC007), and those that the API server rewrites (QC008)."""
+"""Quantities that are valid but unlikely (QC007), and those that the API server rewrites (QC008)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ QUOTAS = ("nominalQuota", "borrowingLimit", "lendingLimit")
 _OF_NOTHING = ("weight", "divisor", "sizeLimit")
 _SUB_UNITS = ("m", "u", "n")
 _REWRITTEN_KUEUE = frozenset({("ClusterQueue", ""), ("Workload", ""), ("LocalQueue", "v1beta1"), ("Cohort", "v1beta1")})
-"""Kinds of Kueue whose objects pass a mutating or a conversion webhook, which writes quantities anew."""
+"""Kinds of Kueue whose objects pass a mutating or a conversion webhook, which rewrites quantities."""
 _BUILTIN = frozenset({"", "apps", "batch", "node.k8s.io"})
 
 LONGEST_SHOWN = 40
@@ -42,7 +42,7 @@ class Remark(Value):
 
 
 def quantity_problems(root: Cursor, identity: ObjectId, found: Described) -> Iterator[Problem]:
-    """Check all quantities of one object. Quota is for the resource that its holder names, other amounts for their own key.
+    """Check all quantities of one object: quota for its holder's resource, other amounts for their key.
 
     The validator reports values that are not quantities, except for a hint at `K`.
     """
@@ -63,7 +63,7 @@ def quantity_problems(root: Cursor, identity: ObjectId, found: Described) -> Ite
 
 @lru_cache(4096, typed=True)
 def _remarks(resource: str, value: str | float, is_quota: bool, is_rewritten: bool) -> tuple[Remark, ...]:
-    """Remembered, because thousands of objects repeat a few quantities."""
+    """Return the remarks about a quantity. Cached, because thousands of objects repeat a few quantities."""
     try:
         quantity = parse_quantity(value)
     except QuantityError:
@@ -131,5 +131,5 @@ def _problem(root: Cursor, identity: ObjectId, route: Route, remark: Remark) -> 
 
 
 def _short(text: str) -> str:
-    """A quantity of absurdly many digits by its first ones."""
+    """Return a quantity, shortened to its first digits if it is very long."""
     return text if len(text) <= LONGEST_SHOWN else f"{text[:12]}... ({len(text)} characters)"

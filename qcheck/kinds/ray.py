@@ -39,7 +39,7 @@ def ray_service(root: Cursor) -> Object:
 
 
 def ray_job(root: Cursor) -> Object:
-    """A RayJob; one that only selects an existing cluster is left alone by Kueue."""
+    """Return a RayJob; Kueue does not manage one that only selects an existing cluster."""
     spec = root["spec"]
     selects_only = spec["clusterSelector"].exists and not spec["rayClusterSpec"].exists
     return _ray(root, None if selects_only else "ray.io/rayjob")
@@ -52,7 +52,10 @@ def _ray(root: Cursor, framework: str | None) -> Object:
 
 
 def _pod_set(root: Cursor, written: WrittenPodSet) -> PodSet:
-    """A pod set with what KubeRay adds. A worker group may be called like the head or the submitter."""
+    """Return a pod set with the containers that KubeRay adds.
+
+    A worker group may have the name of the head or submitter.
+    """
     found, at = pod_set(written), written.template.route
     if at == ray_cluster_of(root)["headGroupSpec"]["template"].route:
         return replace(found, template=replace(found.template, injected=tuple(_added_to_head(root))))

@@ -1,7 +1,7 @@
 """Rewrites of an object that do not change its effect on the cluster.
 
-Canonical quantities, fields under their name in the object's version, and v1beta1 as v1beta2, as Kueue's own conversion
-does it. An object that would lose a value, or be refused afterwards, stays unchanged.
+These are canonical quantities, fields under their name in the object's version, and v1beta1 as v1beta2, as Kueue's own
+conversion does it. An object that would lose a value, or be rejected afterwards, stays unchanged.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _canonical(problem: Problem) -> Change:
 
 
 def _renames(root: Cursor, identity: ObjectId, target: Target, problem: Problem) -> Iterator[Change]:
-    """A field that the object's version calls differently, where the name says all."""
+    """Yield the renaming of a field whose name differs in the object's version, if nothing else has to change."""
     found = described(identity.group, identity.version, identity.kind, target.release)
     route = problem.place.route
     inner = route[len(root.route) :]
@@ -86,7 +86,7 @@ def _renames(root: Cursor, identity: ObjectId, target: Target, problem: Problem)
 
 
 def _strategy(spec: Cursor) -> Iterator[Change]:
-    """The plain list of checks as a strategy; nothing if both are written, because one of them would be lost."""
+    """Yield the changes from the plain list of checks to a strategy; none if both are written, as one would be lost."""
     plain = spec["admissionChecks"]
     if plain.exists and not spec["admissionChecksStrategy"].exists and plain.data:
         yield Nest(plain.route, "admissionChecksStrategy")
@@ -95,14 +95,14 @@ def _strategy(spec: Cursor) -> Iterator[Change]:
 
 
 def as_newest(root: Cursor, target: Target) -> dict[str, object]:
-    """The data of an object as the newest version has it, whatever its file says; as it is where nothing differs."""
+    """Return the data of an object converted to the newest version; unchanged if nothing differs."""
     asked = list(_migration(root, object_id(root), target))
     data = _changed(root, asked) if asked else root.data
     return data if isinstance(data, dict) else {}
 
 
 def _migration(root: Cursor, identity: ObjectId, target: Target) -> Iterator[Change]:
-    """Everything that v1beta2 wants otherwise (`*_conversion.go` of Kueue's v1beta1)."""
+    """Yield all changes that v1beta2 requires (`*_conversion.go` of Kueue's v1beta1)."""
     is_old = identity.group == KUEUE and identity.version in OLD_VERSIONS
     if not is_old or identity.kind not in _MIGRATIONS or NEWEST not in served_versions(identity.kind, target.release):
         return
@@ -151,17 +151,17 @@ _MIGRATIONS = {
     "WorkloadPriorityClass": _only_the_version,
     "MultiKueueConfig": _only_the_version,
 }
-"""Workloads are made by controllers, which write the newest version by themselves."""
+"""Controllers create Workloads, in the newest version, so they are not migrated."""
 
 
 def _is_accepted(root: Cursor, asked: list[Change], target: Target) -> bool:
-    """Return whether the new version refuses or loses nothing."""
+    """Return whether the new version rejects and loses nothing."""
     data = _changed(root, asked)
     return not any(p.code in _REFUSED for p in validate(Cursor(root.document, root.route, data), target))
 
 
 def _changed(root: Cursor, asked: list[Change]) -> object:
-    """The data of an object after some changes to its document."""
+    """Return the data of an object after some changes to its document."""
     data = changed(root.document.data, asked)
     for step in root.route:
         data = data[step]  # type: ignore[index]

@@ -20,9 +20,9 @@ DEFAULT_SCHEDULER = "default-scheduler"
 
 
 def split(manifests: Sequence[Cursor]) -> tuple[list[Cursor], State]:
-    """The objects that somebody configured, and the state that the rest describes.
+    """Return the objects that somebody configured, and the state that the rest describes.
 
-    An object whose controller is among the objects is part of the state: its owner is what counts. So are pods that ended.
+    An object whose controller is among the objects is part of the state: only its owner counts. So are pods that ended.
     """
     known = {_key(r) for r in manifests}
     made = {_key(r): key for r in manifests if (key := owner_of(r)) in known and key is not None}
@@ -37,7 +37,7 @@ def split(manifests: Sequence[Cursor]) -> tuple[list[Cursor], State]:
 
 
 def owner_of(root: Cursor) -> Key | None:
-    """The object whose controller made this one."""
+    """Return the object whose controller created this one."""
     namespace = object_id(root).namespace or ""
     for each in root["metadata"].items_at("ownerReferences"):
         if each["controller"].boolean():
@@ -59,7 +59,10 @@ def _is_over(root: Cursor) -> bool:
 
 
 def _runs(pod: Cursor) -> bool:
-    """Return whether an API server knows the pod and it has not ended. Pods of DaemonSets are worked out for every node."""
+    """Return whether a pod is on an API server and has not ended.
+
+    Pods of DaemonSets, computed for every node, are excluded.
+    """
     owner = owner_of(pod)
     of_every_node = owner is not None and owner[0] in ("DaemonSet", "Node")
     return pod["status"]["phase"].exists and not _is_over(pod) and not of_every_node
@@ -135,7 +138,7 @@ def _usage(at: Cursor) -> Usage:
 
 
 def _events(manifests: Iterable[Cursor]) -> dict[tuple[str, str], str]:
-    """The last message about each pod."""
+    """Return the last message about each pod."""
     last: dict[tuple[str, str], tuple[str, str]] = {}
     for root in manifests:
         about = root["involvedObject"]

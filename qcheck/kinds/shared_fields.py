@@ -1,6 +1,6 @@
-"""Reading the parts that many kinds share, from cursors into the model's values.
+"""Converts the parts that many kinds share from cursors to the model's values.
 
-Tolerant: what has the wrong type reads as absent, because the validator already says so.
+A value of the wrong type reads as absent, because the validator already reports it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CLUSTER_SCOPED = frozenset(
 CLUSTER_SCOPED_OF_GROUP = frozenset(
     {("scheduling.run.ai", "Queue"), ("kai.scheduler", "Config"), ("scheduling.volcano.sh", "Queue")}
 )
-"""Kinds whose names other groups give to namespaced kinds."""
+"""Cluster-scoped kinds whose names other groups use for namespaced kinds."""
 
 
 def place(at: Cursor) -> Place:
@@ -35,7 +35,7 @@ def place(at: Cursor) -> Place:
 
 
 def object_id(root: Cursor) -> ObjectId:
-    """The identity of a document. `generateName` stands in for a name, with a `*` for what the server appends."""
+    """Return the identity of a document. `generateName` replaces a missing name, with a `*` for the server's suffix."""
     group, _, version = root.text_at("apiVersion").rpartition("/")
     kind, metadata = root.text_at("kind"), root["metadata"]
     name = metadata.text_at("name") or metadata["name"].meant() or ""
@@ -67,26 +67,26 @@ def _parsed(value: object) -> Quantity | None:
 
 
 def quantities(at: Cursor) -> Quantities:
-    """Quantities by resource name; what does not parse is left out."""
+    """Return quantities by resource name, without those that are invalid."""
     if not isinstance(at.data, dict):
         return {}
     return {k: q for k, value in at.data.items() if (q := _parsed(value)) is not None}
 
 
 def requirements(at: Cursor) -> tuple[Requirement, ...]:
-    """`matchExpressions`, `matchFields` or Karpenter's `requirements`."""
+    """Return `matchExpressions`, `matchFields` or Karpenter's `requirements`."""
     return tuple(Requirement(e.text_at("key"), e.text_at("operator"), text_list(e["values"])) for e in at.items())
 
 
 def label_selector(at: Cursor) -> LabelSelector | None:
-    """None if it is absent, which differs from an empty selector."""
+    """Return a label selector; None if it is absent, which differs from an empty selector."""
     if not isinstance(at.data, dict):
         return None
     return LabelSelector(at["matchLabels"].strings(), requirements(at["matchExpressions"]))
 
 
 def node_selection(spec: Cursor) -> NodeSelection:
-    """nodeSelector and required node affinity of a pod spec."""
+    """Return the nodeSelector and required node affinity of a pod spec."""
     required = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
     terms: tuple[NodeSelectorTerm, ...] | None = None
     if isinstance(required.data, dict):
@@ -109,6 +109,6 @@ def tolerations(at: Cursor) -> tuple[Toleration, ...]:
 
 
 def metadata(root: Cursor) -> tuple[Labels, Labels]:
-    """Labels and annotations of an object or template."""
+    """Return the labels and annotations of an object or template."""
     at = root["metadata"]
     return at.strings_at("labels"), at.strings_at("annotations")

@@ -1,4 +1,4 @@
-"""Group `sparkoperator.k8s.io`: SparkApplication, whose pods are described in Spark's own words."""
+"""Group `sparkoperator.k8s.io`: SparkApplication, whose pods are described in Spark's own terms."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _pod_set(written: WrittenPodSet) -> PodSet:
 
 
 def _template(at: Cursor) -> PodTemplate:
-    """The pod that the operator builds. Only `coreRequest` and `coreLimit` count as cpu, `memory` without overhead."""
+    """Return the pod that the operator builds: cpu from `coreRequest` and `coreLimit`, memory without overhead."""
     main = Container(
         "spark",
         place(at),
@@ -66,7 +66,7 @@ def _devices(at: Cursor) -> Quantities:
 
 
 def spark_memory(text: str | None) -> Quantity | None:
-    """Memory as the JVM writes it (`4g`, `512m`: powers of 1024), or None."""
+    """Return memory as the JVM writes it (`4g`, `512m`: powers of 1024); None if it is invalid."""
     digits = (text or "").rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
     unit = (text or "")[len(digits) :].lower()
     try:

@@ -1,6 +1,6 @@
-"""Group `trainer.kubeflow.org`: TrainJob and the runtimes it refers to.
+"""Group `trainer.kubeflow.org`: TrainJob and the runtimes that it refers to.
 
-A TrainJob has no pod template of its own; `qcheck.cluster.workload_parts` puts it together with its runtime.
+A TrainJob has no pod template of its own; `qcheck.cluster.workload_parts` combines it with its runtime.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Fields that a version does not have: what they are called there, or what they probably should be."""
+"""Fields that a version does not have: their name in that version, or their probable correction."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from qcheck.kinds.schema.failure import Failure, field_path
 from qcheck.kinds.schema.renames import renamed
 
 SLIP = 2
-"""Letters that a slip of the pen changes."""
+"""Most letters that a typing error changes."""
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def unknown_field(root: Cursor, identity: ObjectId, found: Described | None, failure: Failure) -> Problem:
-    """The problem of a field that would be dropped silently."""
+    """Return the problem of a field that would be dropped silently."""
     route = failure.route[len(root.route) :]
     path = field_path(route)
     near, advice = _advice(identity, found, failure, route)
@@ -41,7 +41,7 @@ def unknown_field(root: Cursor, identity: ObjectId, found: Described | None, fai
 def _advice(
     identity: ObjectId, found: Described | None, failure: Failure, route: tuple[str | int, ...]
 ) -> tuple[str, str]:
-    """The name to write instead ("" if there is none), and why."""
+    """Return the name to write instead ("" if there is none), and why."""
     names = tuple(step for step in route if isinstance(step, str))
     known = renamed(identity.kind, names)
     if known is not None:
@@ -54,12 +54,12 @@ def _advice(
 
 
 def _is_slip(name: str, near: str | None) -> bool:
-    """Return whether two names are one but for a letter or two."""
+    """Return whether two names differ in at most two letters."""
     return near is not None and distance(name.lower(), near.lower()) <= SLIP
 
 
 def _elsewhere(found: Described, name: str) -> str | None:
-    """The only other place of the kind that has a field of this name."""
+    """Return the path of the only field of the kind with this name, if there is exactly one."""
     places = list(_named(found, found.tree, name, (), 0))
     return field_path(places[0]) if len(places) == 1 else None
 
@@ -67,7 +67,7 @@ def _elsewhere(found: Described, name: str) -> str | None:
 def _named(
     found: Described, node: SchemaNode, name: str, above: tuple[str, ...], depth: int
 ) -> Iterator[tuple[str, ...]]:
-    """Routes of fields called `name`, through lists too; of types that many kinds share only those of pods."""
+    """Yield the routes of fields called `name`, also inside lists; of widely shared types, only those of pods."""
     for child in node.children.values():
         if child.name == name:
             yield (*above, child.name)

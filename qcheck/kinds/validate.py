@@ -1,4 +1,4 @@
-"""Validation of objects as by the API server and Kueue's webhooks, all errors at once."""
+"""Validates objects as the API server and Kueue's webhooks do, but reports all errors at once."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ _right: set[bytes] = set()
 
 
 def validate(root: Cursor, target: Target) -> tuple[Problem, ...]:
-    """All problems of one object. None for kinds that are not described."""
+    """Return all problems of one object; none for kinds that are not described."""
     identity = object_id(root)
     found = described(identity.group, identity.version, identity.kind, target.release_of(identity.group))
     if found is None:
@@ -123,7 +123,7 @@ def _structure(root: Cursor, found: Described) -> list[Failure]:
 
 
 def _distinct(failures: list[Failure]) -> list[Failure]:
-    """One refusal per place and text: a refusal of both the structure and a webhook is reported once."""
+    """Return one failure per place and text: the structure and a webhook may both refuse a value."""
     seen: set[tuple[object, str]] = set()
     kept = []
     for failure in failures:
@@ -156,7 +156,10 @@ def _problem(root: Cursor, identity: ObjectId, found: Described | None, failure:
 
 
 def _help(root: Cursor, failure: Failure) -> str:
-    """The fix as a sentence. A value that needs quotes is shown as it is written: `y` and `1.10` are read as others."""
+    """Return the fix as a sentence.
+
+    A value that needs quotes is shown as written: YAML reads `y` and `1.10` differently.
+    """
     fix = failure.fix
     if fix.startswith(QUOTE):
         from qcheck.documents.edits import Unsafe, value_text  # 0.4 ms
@@ -173,7 +176,7 @@ def _help(root: Cursor, failure: Failure) -> str:
 
 
 def _of_configuration(root: Cursor, identity: ObjectId, failure: Failure) -> Problem:
-    """An unknown key stops the manager's start, just as a bad value does."""
+    """Return the problem of a Configuration. An unknown key keeps the manager from starting, just like a bad value."""
     path = field_path(failure.route[len(root.route) :])
     text, fix, check = f"{path}: {failure.text}", failure.fix, failure.check
     if failure.code is ProblemCode.UNKNOWN_FIELD:

@@ -1,4 +1,4 @@
-"""Validation of all objects of a cluster, by built-in descriptions and by definitions among the inputs."""
+"""Validates all objects of a cluster, by built-in descriptions and by definitions in the inputs."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from qcheck.kinds.validation.target import Target
 
 DEFINITION = "CustomResourceDefinition"
-"""Text that a file with a definition must contain; the code for definitions is imported only then."""
+"""Text that a file with a definition must contain; the code for definitions is imported only if one does."""
 
 
 def described_kinds(documents: Iterable[Document]) -> set[tuple[str, str]]:
-    """apiVersion and kind of what the CustomResourceDefinitions in some documents describe."""
+    """Return the apiVersion and kind of everything that the CustomResourceDefinitions in some documents define."""
     found = [r for d in documents for r in roots(d)]
     if not found:
         return set()
@@ -29,12 +29,12 @@ def described_kinds(documents: Iterable[Document]) -> set[tuple[str, str]]:
 
 
 def has_definitions(manifests: list[Cursor]) -> bool:
-    """Return whether some objects bring definitions of kinds, which the others are then judged by."""
+    """Return whether any object defines a kind, by which the others are then validated."""
     return any(r.text_at("kind") == DEFINITION for r in manifests)
 
 
 def refused(manifests: list[Cursor], target: Target) -> list[Problem]:
-    """All problems of some objects."""
+    """Return all problems of some objects."""
     if has_definitions(manifests):
         from qcheck.kinds.crds import validate_all  # 0.8 ms
 
@@ -51,7 +51,7 @@ def _with_fixes(root: Cursor, target: Target, problems: tuple[Problem, ...]) -> 
 
 
 def unjudged(manifests: list[Cursor], release: tuple[int, int]) -> list[tuple[str, str]]:
-    """Rules of definitions that cannot be judged here: the definition's file, and why."""
+    """Return the rules of definitions that cannot be evaluated here: the definition's file, and the reason."""
     from qcheck.kinds import crds  # 0.8 ms
 
     return crds.unjudged(manifests, release)

@@ -74,7 +74,7 @@ def cron_job(root: Cursor) -> Object:
 
 
 def _job(root: Cursor, spec: Cursor) -> volcano.VolcanoJob:
-    """A job with the defaults of the mutating webhook: all replicas of a task, and the minimums of all tasks."""
+    """Return a job with the defaults of the mutating webhook: all replicas of a task, and the minimums of all tasks."""
     tasks = spec.items_at("tasks")
     pod_sets = tuple(
         pod_set(WrittenPodSet(t.text_at("name") or f"default{i}", t["template"], _replicas(t), t["replicas"]))
@@ -108,7 +108,7 @@ def _replicas(task: Cursor) -> int:
 
 
 def _minimum(task: Cursor) -> int:
-    """The pods of a task that must start together: those of the partitions that must, if they say so, else all."""
+    """Return how many pods of a task must start together: those of its minimum partitions if it sets them, else all."""
     written, partitions = task["minAvailable"].count(), task["partitionPolicy"]
     if written is not None:
         return written

@@ -1,4 +1,4 @@
-"""The configuration of Volcano's scheduler: as a file of its own, in its ConfigMap, or as a string in Helm values."""
+"""The configuration of Volcano's scheduler: a file of its own, text in its ConfigMap, or a string in Helm values."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from qcheck.documents.document import Document
 
 KEY = "volcano-scheduler.conf"
-"""The key of the ConfigMap from which the scheduler reads."""
+"""The key in the ConfigMap from which the scheduler reads."""
 ACTIONS = frozenset({"enqueue", "allocate", "backfill", "preempt", "reclaim", "shuffle", "gangpreempt", "gangreclaim"})
 
 
 def read_scheduler(documents: Iterable[Document], wanted: str | None) -> tuple[VolcanoScheduler | None, list[Problem]]:
-    """The configuration of a cluster, and what the scheduler would not start with.
+    """Return the configuration of a cluster, and the problems that keep the scheduler from starting.
 
-    `wanted`: the file that the settings name; without it the ConfigMap with the key of the scheduler comes first.
+    `wanted` is the file that the settings name; without it, the ConfigMap with the scheduler's key has precedence.
     """
     found: list[tuple[int, Cursor, ObjectId]] = []
     problems: list[Problem] = []
@@ -44,7 +44,7 @@ def read_scheduler(documents: Iterable[Document], wanted: str | None) -> tuple[V
 
 
 def _candidates(top: Cursor, problems: list[Problem]) -> Iterator[tuple[int, Cursor]]:
-    """The configurations in a document, each with how likely it is the scheduler's own: less is likelier."""
+    """Yield the configurations in a document, each with a rank; the lowest is most likely the scheduler's own."""
     if _is_configuration(top):
         yield 1, top
         return
@@ -94,7 +94,7 @@ def _plugin(at: Cursor, tier: int) -> SchedulerPlugin:
 
 
 def _faults(at: Cursor, holder: ObjectId) -> Iterator[Problem]:
-    """Actions that do not exist: the scheduler keeps the configuration that it had, or its default."""
+    """Yield a problem for each unknown action: the scheduler keeps its previous or default configuration."""
     for name in at.text_at("actions").split(","):
         if name.strip() not in ACTIONS:
             yield Problem(

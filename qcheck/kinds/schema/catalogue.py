@@ -1,4 +1,4 @@
-"""The described kinds, with their versions and releases of Kueue; each description is compiled once."""
+"""The described kinds, with their versions and Kueue's releases; each description is compiled once."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ CONFIG_SERVED: dict[str, tuple[Release, Release]] = _BETA1
 
 DEPRECATED_SINCE: dict[str, Release] = {"v1beta1": (0, 15)}
 NOT_DEPRECATED = frozenset({("MultiKueueConfig", "v1beta1")})
-"""The CRDs flag v1beta1 from the release that brought v1beta2 (kubernetes-sigs/kueue#8057), but for one kind."""
+"""Exceptions: CRDs flag v1beta1 as deprecated from the release that brought v1beta2 on (kubernetes-sigs/kueue#8057)."""
 
 
 class Described:
@@ -74,7 +74,7 @@ _described: dict[tuple[str, str, str, Release], Described | None] = {}
 
 
 def described(group: str, version: str, kind: str, release: Release) -> Described | None:
-    """The description of a kind; None for kinds, and versions of built-in kinds, that are not described."""
+    """Return the description of a kind; None if the kind, or the version of a built-in kind, is not described."""
     key = (group, version, kind, release if group in (KUEUE, CONFIG, *KAI, *VOLCANO) else (0, 0))
     if key not in _described:
         _described[key] = _describe(group, version, kind, release)
@@ -97,7 +97,7 @@ def _describe(group: str, version: str, kind: str, release: Release) -> Describe
 
 @cache
 def _compiler(version: str, release: Release, is_builtin: bool) -> Compiler:
-    """Shared, so that what kinds have in common is compiled once."""
+    """Return the compiler of a version and release, shared so that types in several kinds are compiled once."""
     return Compiler(VersionScope(version, release, is_builtin), type_text)
 
 
@@ -111,13 +111,13 @@ def _foreign(group: str, kind: str) -> tuple[tuple[str, ...], str | None]:
 
 
 def described_versions(group: str, kind: str) -> tuple[str, ...]:
-    """The versions of a kind of other schedulers that their releases serve; none for kinds that are not described."""
+    """Return the served versions of a kind of KAI or Volcano; empty for any other kind."""
     return _foreign(group, kind)[0] if group in (*KAI, *VOLCANO) else ()
 
 
 @cache
 def type_text(name: str) -> str | None:
-    """The text of a named type; modules of rarer types are imported when none before them has it."""
+    """Return the text of a named type; modules of rare types are imported only if no module before them has it."""
     for module in TYPE_MODULES:
         types: dict[str, str] = import_module(f"qcheck.kinds.schema.{module}").TYPES
         if name in types:

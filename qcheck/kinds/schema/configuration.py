@@ -1,4 +1,4 @@
-"""Group `config.kueue.x-k8s.io`: what the manager reads at its start, strictly (apis/config of Kueue)."""
+"""Group `config.kueue.x-k8s.io`: the manager's configuration, which it reads strictly at its start (apis/config)."""
 
 from __future__ import annotations
 

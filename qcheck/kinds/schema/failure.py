@@ -1,4 +1,4 @@
-"""Refusals of a check, before they become problems of a document."""
+"""Failures of checks, before they become problems of a document."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
 
 QUOTE = "put it in quotes: "
-"""The start of a fix for a value that has to be a string; `validate` adds the value as the file contains it."""
+"""The start of a fix for a value that must be a string; `validate` appends the value as it is written in the file."""
 
 
 class Failure:
-    """One refusal. `steps` is the route from the checked value inward, last step first, so that callers append theirs.
+    """One failure. `steps` is the route from the checked value inward, last step first, for callers to extend.
 
-    `code` is the rule's name (`api-rejected`, `unknown-field`), `check` the id of the check, `text` what the API server
-    says after the field path, `fix` what to write instead; `on_key` points to the key. `certain` is False if only some
-    ways to apply the object refuse it.
+    `code` is the rule's name (`api-rejected`, `unknown-field`), `check` the id of the check, `text` the API server's
+    text after the field path, `fix` what to write instead; `on_key` points to the key. `certain` is False if only some
+    ways to apply the object reject it.
     """
 
     __slots__ = ("certain", "check", "code", "fix", "near", "on_key", "related", "steps", "text")
@@ -51,7 +51,7 @@ class Failure:
 
 
 def field_path(route: Route) -> str:
-    """A route as the API server writes it: `spec.flavors[0].resources[nvidia.com/gpu]`."""
+    """Return a route as the API server writes it: `spec.flavors[0].resources[nvidia.com/gpu]`."""
     shown = ""
     for step in route:
         if isinstance(step, int):
@@ -64,7 +64,7 @@ def field_path(route: Route) -> str:
 
 
 def show(value: object) -> str:
-    """A value as the API server quotes it in messages."""
+    """Return a value as the API server quotes it in messages."""
     if isinstance(value, str):
         return '"' + value.replace('"', '\\"') + '"'
     if isinstance(value, bool):
@@ -75,6 +75,6 @@ def show(value: object) -> str:
 
 
 def type_name(value: object) -> str:
-    """The JSON type of a value."""
+    """Return the JSON type of a value."""
     names = {bool: "boolean", int: "integer", float: "number", str: "string", dict: "object", list: "array"}
     return names.get(type(value), "null")

@@ -1,4 +1,4 @@
-"""The formats of names and values: their pattern as the API server has it, and what to say to a person."""
+"""The formats of names and values: the API server's patterns, and descriptions for people."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Format(Value):
     longest: int | None = None
 
     def matches(self, text: str) -> bool:
-        return re.fullmatch(self.pattern, text) is not None  # `re` keeps what it has compiled
+        return re.fullmatch(self.pattern, text) is not None  # `re` caches compiled patterns
 
 
 FORMATS = {
@@ -48,10 +48,10 @@ FORMATS = {
 QUANTITY = (
     r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
 )
-"""The notation of quantities in CRDs; Go's own parser, which built-in kinds use, also accepts a lone sign."""
+"""The syntax of quantities in CRDs; Go's own parser, which built-in kinds use, also accepts a lone sign."""
 
 DURATION = r"[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|ms|s|m|h))+)"
-"""Go's notation of a length of time."""
+"""Go's syntax of durations."""
 
 
 @lru_cache(4096)
@@ -64,7 +64,7 @@ def subdomain_fault(text: str) -> str | None:
 
 @lru_cache(4096)
 def label_fault(text: str) -> str | None:
-    """The same for a DNS label."""
+    """Return the fault of a DNS label; None if it is valid."""
     if len(text) > 63:
         return "must be no more than 63 characters"
     return None if FORMATS["dns-label"].matches(text) else FORMATS["dns-label"].says
@@ -72,7 +72,7 @@ def label_fault(text: str) -> str | None:
 
 @lru_cache(4096)
 def key_fault(text: str) -> str | None:
-    """The same for a label key (a qualified name): an optional DNS prefix and a name of at most 63 characters."""
+    """Return the fault of a label key (optional DNS prefix, name of at most 63 characters); None if valid."""
     prefix, slash, name = text.rpartition("/")
     if "/" in prefix:
         return "a label key has at most one '/'"
@@ -91,7 +91,7 @@ def key_fault(text: str) -> str | None:
 
 @lru_cache(4096)
 def value_fault(text: str) -> str | None:
-    """The same for a label value."""
+    """Return the fault of a label value; None if it is valid."""
     if len(text) > 63:
         return "must be no more than 63 characters"
     if text and not re.fullmatch(_NAME, text):
@@ -100,7 +100,7 @@ def value_fault(text: str) -> str | None:
 
 
 def near_name(text: str) -> str | None:
-    """The DNS name that was probably intended."""
+    """Return the DNS name that was probably intended."""
     meant = re.sub(r"[^a-z0-9.-]+", "-", text.lower()).strip("-.")
     return meant if meant and meant != text and FORMATS["dns"].matches(meant) else None
 

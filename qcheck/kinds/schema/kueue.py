@@ -1,4 +1,4 @@
-"""Group `kueue.x-k8s.io`. Limits are those of release 0.19 unless a line says otherwise (CRDs and changelogs of Kueue)."""
+"""Group `kueue.x-k8s.io`. Limits are those of release 0.19 unless a line differs (CRDs and changelogs of Kueue)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ resourceGroups CQ-S01 [..16] CQ-S02
 
 
 def _nested(text: str) -> str:
-    """`text`, one level further in."""
+    """Return `text`, indented one level further."""
     return "\n".join("  " + line for line in text.splitlines())
 
 

@@ -1,4 +1,4 @@
-"""The notation, read into a tree of nodes for one version and release."""
+"""Parses the notation to a tree of nodes for one version and release."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class SchemaNode:
 
 
 def parse(text: str, scope: VersionScope) -> SchemaNode:
-    """The tree of a description. Lines of other versions and releases are left out with all below them."""
+    """Return the tree of a description, without lines, and the lines below them, for other versions and releases."""
     root = SchemaNode("")
     stack = [root]
     skipped: int | None = None
@@ -91,7 +91,7 @@ def parse(text: str, scope: VersionScope) -> SchemaNode:
 
 
 def _lines(text: str) -> Iterator[tuple[int, list[str], bool]]:
-    """Depth and words of each line, and whether a condition may be among them."""
+    """Yield the depth and words of each line, and whether a word may be a condition."""
     for line in text.splitlines():
         words = line.split()
         if words:
@@ -99,7 +99,7 @@ def _lines(text: str) -> Iterator[tuple[int, list[str], bool]]:
 
 
 def _field(words: list[str], inherited: str | None, scope: VersionScope) -> tuple[SchemaNode, SchemaNode]:
-    """The node of a line, and the one that the lines below it describe."""
+    """Return the node of a line, and the node that the lines below it describe."""
     is_required = words[0].endswith("!") or (words[0].endswith("?") and not scope.is_builtin)
     node = SchemaNode(words[0].rstrip("!?"), inherited, is_required)
     at = outer = node
@@ -125,7 +125,7 @@ def _field(words: list[str], inherited: str | None, scope: VersionScope) -> tupl
 
 
 def _apply(word: str, at: SchemaNode, outer: SchemaNode, is_builtin: bool) -> None:
-    """One token: `at` is the innermost node so far, `outer` the list or map around it."""
+    """Apply one token: `at` is the innermost node so far, `outer` the list or map around it."""
     if word in SCALARS:
         at.kind = word
         return
@@ -169,7 +169,7 @@ def _bounds(text: str) -> tuple[int, int | None]:
 
 
 def _json(text: str) -> object:
-    """A default: JSON, or a bare word as a string."""
+    """Return a default: JSON, or a bare word as a string."""
     if text == "{}":
         return {}
     if text in ("true", "false"):

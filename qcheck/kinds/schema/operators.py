@@ -1,4 +1,4 @@
-"""Kinds of job operators, described only where they hold pod templates and counts: their CRDs are not ours."""
+"""Kinds of job operators, described only around their pod templates and counts: their CRDs are not ours."""
 
 from __future__ import annotations
 

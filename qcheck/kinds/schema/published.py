@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def kueue_schema(kind: str, version: str, release: Release) -> Json:
-    """The schema of one of Kueue's kinds. Raises `KeyError` for what the release does not have."""
+    """Return the schema of one of Kueue's kinds. Raises `KeyError` if the release does not have it."""
     first, last = SERVED[kind][version]
     found = described(KUEUE, version, kind, release)
     if found is None or not first <= release < last:
@@ -23,7 +23,10 @@ def kueue_schema(kind: str, version: str, release: Release) -> Json:
 
 
 def json_schema(found: Described) -> Json:
-    """Closed where the kind is closed: an unknown field is an error, as with `kubectl --validate=strict`."""
+    """Return a JSON Schema.
+
+    It is closed if the kind is: an unknown field is an error, as with `kubectl --validate=strict`.
+    """
     return _schema(found.tree, found)
 
 

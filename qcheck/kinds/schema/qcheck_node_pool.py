@@ -1,7 +1,7 @@
-"""The project's own node-pool format, so that a misspelt field is refused there as in an object of Kueue.
+"""The project's own node-pool format, so that a misspelt field is reported as in an object of Kueue.
 
-`own.txt` is generated from the models in `nodepools/schema.py` by `make docs`. The count, a number or a range, is judged in
-`validation/qcheck_node_pool.py`.
+`make docs` generates `own.txt` from the models in `nodepools/schema.py`. `validation/qcheck_node_pool.py` checks the
+count, a number or a range.
 """
 
 from __future__ import annotations

@@ -60,8 +60,10 @@ RENAMED: dict[tuple[str, Names], tuple[str, str]] = {
         "a flavor lists the labels of its nodes in nodeLabels",
     ),
 }
-"""(kind, route of names) -> the new name ("" if there is none) and what to say. The same name at one place only counts
-where the object's version does not know it."""
+"""(kind, route of names) -> the new name ("" if there is none) and an explanation.
+
+An entry whose name stays the same applies only if the object's version does not have the field.
+"""
 
 
 def renamed(kind: str, names: Names) -> tuple[str, str] | None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def check(node: SchemaNode, scope: VersionScope) -> Check:
-    """The check of a scalar node."""
+    """Return the check of a scalar node."""
     match node.kind:
         case "string":
             return _string(node)
@@ -109,7 +109,7 @@ def _number(node: SchemaNode) -> Check:
 
 
 def _duration(node: SchemaNode) -> Check:
-    """A Go duration that is not negative: 5m, 1h30m, 0s."""
+    """Return the check of a Go duration that is not negative: 5m, 1h30m, 0s."""
 
     def check(value: object) -> list[Failure] | None:
         if type(value) is not str:

@@ -1,7 +1,7 @@
-"""Descriptions compiled to closures: one pass over plain data, every fault, with the full path.
+"""Compiles descriptions to closures: one pass over plain data reports every fault with its full path.
 
-A check returns None, or a list of failures whose steps start at the checked value. No route is built for what is
-right; fields and named types are compiled when the first value of them is met.
+A check returns None, or a list of failures whose steps start at the checked value. No route is built for a valid value;
+fields and named types are compiled at their first value.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     Check = Callable[[object], "list[Failure] | None"]
     Route = tuple[str | int, ...]
     Quantities = list[tuple[Route, object, object]]
-    """Route of a quantity, the quantity as it is written, and the object or list that holds it."""
+    """Route of a quantity, the quantity as it is written, and the object or list that contains it."""
     Walk = Callable[[object, Route, object, Quantities], None]
-    """Given a value, its route and its holder, appends the quantities that it is or holds."""
+    """Given a value, its route and its holder, appends the quantities that it is or contains."""
 
 _GENERIC = "schema"
-"""The check of what no id is given for: a value of a wrong type."""
+"""The check of a value of the wrong type, if the description gives no id."""
 
 
 class Compiler:
-    """Compiles the nodes of one scope. `text_of` gives the text of a named type, None for a word that names none."""
+    """Compiles the nodes of one scope. `text_of` returns the text of a named type, or None if there is no such type."""
 
     def __init__(self, scope: VersionScope, text_of: Callable[[str], str | None]) -> None:
         self.scope = scope
@@ -39,7 +39,7 @@ class Compiler:
         self._with_quantities: dict[str, bool] = {}
 
     def tree(self, name: str) -> SchemaNode:
-        """The parsed description of a named type; what it describes stands under its one root."""
+        """Return the parsed description of a named type, which is below its single root."""
         if name not in self._trees:
             text = self._text_of(name)
             assert text is not None, f"no type is called {name}"
@@ -47,7 +47,7 @@ class Compiler:
         return self._trees[name]
 
     def resolve(self, node: SchemaNode) -> SchemaNode:
-        """The node itself, or the tree of the type that it names."""
+        """Return the node itself, or the tree of the type that it names."""
         return self.tree(node.type_name) if node.kind == "named" else node
 
     def quantities(self, node: SchemaNode) -> Walk | None:
@@ -77,9 +77,9 @@ class Compiler:
         return lazily
 
     def _speaks_of_quantities(self, name: str) -> bool:
-        """Return whether the text of a named type, or of one that it names, has quantities, to parse few types."""
+        """Return whether a named type, or one that it names, has quantities, by its text alone: parsing is slow."""
         if name not in self._with_quantities:
-            self._with_quantities[name] = False  # for now: a type may name itself
+            self._with_quantities[name] = False  # until known: a type may name itself
             words = (self._text_of(name) or "").split()
             others = sorted({w for w in words if w[0].isupper() and w.isalpha()})
             self._with_quantities[name] = "quantity" in words or any(map(self._speaks_of_quantities, others))
@@ -200,7 +200,7 @@ def _join(failures: list[Failure] | None, found: list[Failure], step: str | int)
 
 
 def _join_all(failures: list[Failure] | None, found: list[Failure]) -> list[Failure] | None:
-    """Both lists; the first one grows, so that many failures take linear time."""
+    """Return both lists joined; the first one grows, so that many failures take linear time."""
     if failures is None:
         return found or None
     failures += found
@@ -228,7 +228,7 @@ def _size(node: SchemaNode, size: int, what: str) -> Failure:
 
 
 def _differ_plainly(keys: tuple[str, ...], items: list[object]) -> bool:
-    """Return whether a look at one text of each item suffices to see that none is repeated, as nearly always."""
+    """Return whether one string of each item is enough to see that none is repeated, as is nearly always the case."""
     if len(items) < 2:
         return True
     texts = [i.get(keys[0]) for i in items if type(i) is dict] if len(keys) == 1 else []
@@ -236,7 +236,7 @@ def _differ_plainly(keys: tuple[str, ...], items: list[object]) -> bool:
 
 
 def _repeated(node: SchemaNode, value: list[object]) -> list[Failure]:
-    """Items of a list map with the same keys, or equal items of a set; each but the first."""
+    """Return a failure for each item of a list map, or a set, that repeats an earlier one."""
     seen: set[str] = set()
     failures = []
     for at, item in enumerate(value):

@@ -1,7 +1,7 @@
-"""The objects that a snapshot needs: not finished ones, nor those that a DaemonSet or a newer owner creates.
+"""The objects that a snapshot needs: none that have finished, or that a DaemonSet or a newer owner creates.
 
-Of an object that a controller made only its name, labels and owner are kept, and only where a pod's chain of owners leads
-through it.
+Of an object that a controller created, only name, labels and owner are kept, and only if it is in the chain of owners
+of a pod.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 OVER = frozenset({"Complete", "Completed", "Failed", "Succeeded", "Finished"})
 ENDED = ("Succeeded", "Failed")
 NOT_OWNED = ("Pod", "Workload", "Event", "Node")
-"""Kinds that are kept whole although something owns them."""
+"""Kinds that are kept in full although something owns them."""
 POD = "Pod"
 UNPLACED = "FailedScheduling"
 """The reason of the events that are kept."""
 
 
 def needed(objects: dict[str, list[Object]]) -> dict[str, list[Object]]:
-    """The objects by kind, trimmed and sorted, so that the same cluster gives the same snapshot."""
+    """Return the needed objects by kind, trimmed and sorted, so that the same cluster gives the same snapshot."""
     whole = {kind: [o for o in found if not _is_over(o, kind)] for kind, found in objects.items()}
     known = {_key(o, kind): o for kind, found in whole.items() for o in found}
     kept: dict[str, list[Object]] = {}
@@ -44,7 +44,7 @@ def needed(objects: dict[str, list[Object]]) -> dict[str, list[Object]]:
 
 
 def owner_of(item: Object) -> Key | None:
-    """The object whose controller made this one."""
+    """Return the object whose controller created this one."""
     metadata = as_mapping(item.get("metadata"))
     owners = metadata.get("ownerReferences")
     for each in owners if isinstance(owners, list) else ():
@@ -64,7 +64,7 @@ def _order(item: Object) -> tuple[str, ...]:
 
 
 def _is_over(item: Object, kind: str) -> bool:
-    """Return whether a workload has ended, so that it asks for nothing any more."""
+    """Return whether a workload has ended, so that it no longer requests anything."""
     status = as_mapping(item.get("status"))
     if kind == POD and status.get("phase") in ENDED:
         return True
@@ -76,13 +76,13 @@ def _is_over(item: Object, kind: str) -> bool:
 
 
 def _belongs_to_node(pod: Object) -> bool:
-    """Pods of DaemonSets, which the model works out itself, and static pods."""
+    """Return whether a pod is one of a DaemonSet, which the model computes itself, or a static pod."""
     owner = owner_of(pod)
     return owner is not None and owner[0] in ("DaemonSet", "Node")
 
 
 def _between(pods: Iterable[Object], known: dict[Key, Object]) -> list[Key]:
-    """The objects between pods and what a person created, each once."""
+    """Return the objects between pods and the objects that a person created, each once."""
     found: dict[Key, None] = {}
     for pod in pods:
         key = owner_of(pod)
@@ -93,7 +93,7 @@ def _between(pods: Iterable[Object], known: dict[Key, Object]) -> list[Key]:
 
 
 def _newest(events: Iterable[Object], pods: set[Key]) -> Iterator[Object]:
-    """The last event of each existing pod."""
+    """Yield the last event of each existing pod."""
     last: dict[Key, Object] = {}
     for event in events:
         about = as_mapping(event.get("involvedObject"))

@@ -1,7 +1,7 @@
-"""Made-up names in place of those that people chose: the same one always for the same name, so that findings stay.
+"""Made-up names in place of those that people chose, the same one for the same name, so that findings stay the same.
 
-Names of objects, label values, and label and annotation keys outside the domains of public projects are replaced; resource
-names, quantities, machine types, regions and zones are kept.
+Names of objects, label values, and label and annotation keys outside the domains of public projects are replaced;
+resource names, quantities, machine types, regions and zones are kept.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PUBLIC = re.compile(
     r"|oraclecloud\.com|coreweave\.com|karpenter\.sh|eksctl\.io|openshift\.io|kai\.scheduler|run\.ai|volcano\.sh|ray\.io"
     r"|kubeflow\.org|gardener\.cloud|qcheck\.dev|azure\.com)(/|$)"
 )
-"""Domains of label keys that everybody uses."""
+"""Domains of widely used label keys."""
 KEPT_NAMES = frozenset(
     {"default", "kube-system", "kube-public", "kube-node-lease", "kueue-system", "kueue-manager-config", "main",
      "system-cluster-critical", "system-node-critical", "volcano-system", "volcano-scheduler-configmap"}
@@ -28,30 +28,30 @@ KEPT_VALUES = re.compile(
     r"(^|/)(os|arch|instance-type|zone|region|gke-accelerator.*|capacity-?type|metadata\.name|managed|gpu\..*|nodes-per-.*)$"
     r"|^(nvidia|amd)\.com/"
 )
-"""Label keys whose values say what a machine is."""
+"""Label keys whose values describe a machine."""
 WORDS = frozenset({"", "true", "false"})
 LABELS = frozenset({"labels", "matchLabels", "nodeLabels", "nodeSelector", "annotations"})
 KEYS = frozenset({"key", "nodeLabel", "topologyKey"})
 """Fields whose value is a label key."""
 NO_NAMES = frozenset({"apiVersion", "kind", "type", "status", "reason", "operator", "effect", "phase", "apiGroup"})
-"""Fields whose words are Kubernetes' own."""
+"""Fields whose values are Kubernetes' own words."""
 FREE = frozenset({"image", "generateName"})
 TOKEN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 
 
 def redacted(objects: dict[str, list[Object]]) -> dict[str, list[Object]]:
-    """The same objects under other names."""
+    """Return the objects under other names."""
     names = _Names(objects)
     return {kind: [names.entries(each) for each in found] for kind, found in objects.items()}
 
 
 def _words(kind: str) -> str:
-    """`ClusterQueue` as `cluster-queue`."""
+    """Return `cluster-queue` for `ClusterQueue`."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", kind).lower()
 
 
 class _Names:
-    """The replacements of names, never the name of another object."""
+    """The replacements of names, none of which is the name of another object."""
 
     def __init__(self, objects: dict[str, list[Object]]) -> None:
         self.made: dict[str, str] = {}
@@ -77,7 +77,7 @@ class _Names:
         return self.made[name]
 
     def key(self, key: str) -> str:
-        """A label's or annotation's key."""
+        """Return the replacement of a label or annotation key."""
         domain, slash, _ = key.partition("/")
         if slash and PUBLIC.search(domain + "/"):
             return key

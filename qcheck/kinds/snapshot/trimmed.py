@@ -1,6 +1,6 @@
-"""Reduction of an object from an API server to the fields that the model reads, without anything that may be secret.
+"""Reduces an object from an API server to the fields that the model reads, without any that may be secret.
 
-Environment variables, arguments, commands, volumes and managed fields are dropped wherever they are.
+Environment variables, arguments, commands, volumes and managed fields are dropped everywhere.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 METADATA = ("name", "namespace", "labels", "annotations")
 DATED = ("Pod", "Workload", "Event")
-"""Kinds of which the age counts: who was first in a queue."""
+"""Kinds whose age counts, for the order in a queue."""
 ANNOTATION = re.compile(
     r"(^|\.)(kueue\.x-k8s\.io|qcheck\.dev|kai\.scheduler|run\.ai|volcano\.sh|scheduling\.k8s\.io|ray\.io"
     r"|cluster-autoscaler\.kubernetes\.io|cluster\.x-k8s\.io|openshift\.io)/"
@@ -30,7 +30,7 @@ DROPPED = frozenset(
         "providerID", "podCIDR", "podCIDRs", "revisionHistoryLimit", "secretRef", "finalizers",
     }
 )  # fmt: skip
-"""Fields that say nothing about where a pod may run, by name, at any depth."""
+"""Fields that do not affect where a pod may run, dropped by name at any depth."""
 CONDITION = ("type", "status", "reason", "message")
 STATUS: dict[str, tuple[str, ...]] = {
     "Node": ("allocatable", "capacity", "conditions"),
@@ -48,14 +48,14 @@ SPEC: dict[str, tuple[str, ...]] = {
     "HorizontalPodAutoscaler": ("scaleTargetRef", "minReplicas", "maxReplicas"),
     "ScaledObject": ("scaleTargetRef", "minReplicaCount", "maxReplicaCount", "idleReplicaCount"),
 }
-"""The fields of `spec` that are kept, where not all are: triggers may hold addresses and queries."""
+"""The fields of `spec` to keep, for kinds that do not keep all: triggers may contain addresses and queries."""
 CONDITIONS = {"Node": ("Ready",), "Pod": ("PodScheduled",)}
-"""The conditions that are kept, where not all are."""
+"""The conditions to keep, for kinds that do not keep all."""
 EVENT = ("involvedObject", "reason", "message", "lastTimestamp", "eventTime", "type")
 
 
 def trimmed(item: Object, kind: str) -> Object:
-    """An object of a kind as a snapshot has it. The kind of a list's item may be left out by the server."""
+    """Return an object of a kind, trimmed for a snapshot. In the items of a list, the server may omit the kind."""
     metadata = as_mapping(item.get("metadata"))
     kept: Object = {
         "apiVersion": item.get("apiVersion"),
@@ -82,7 +82,7 @@ def trimmed(item: Object, kind: str) -> Object:
 
 
 def _of_job(spec: Object) -> Object:
-    """A Job without the selector that the API server makes up, which it refuses where a person writes it."""
+    """Return a Job without the selector that the API server generates, which it rejects if a person writes it."""
     return spec if spec.get("manualSelector") else {k: v for k, v in spec.items() if k != "selector"}
 
 
@@ -121,7 +121,7 @@ def _status(status: Object, kind: str) -> Object:
 
 
 def _condition(condition: Object, kind: str) -> Object:
-    """A node's heartbeat is left out; when a workload got its quota counts."""
+    """Return a condition without its times, except for a Workload, whose time of quota reservation counts."""
     fields = ("type", "status") if kind == "Node" else CONDITION
     dated = ("lastTransitionTime",) if kind == "Workload" else ()
     return {field: condition[field] for field in (*fields, *dated) if condition.get(field)}

@@ -1,6 +1,6 @@
-"""Built-in kinds that hold pods: JOB-V, APP-V and the pods inside.
+"""Checks of built-in kinds with pods: JOB-V, APP-V and the pods inside.
 
-Source: kubernetes 1.36 `pkg/apis/batch/validation`, `pkg/apis/apps/validation`, defaults applied first.
+Source: kubernetes 1.36 `pkg/apis/batch/validation`, `pkg/apis/apps/validation`, after defaulting.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _managed_by(at: Cursor) -> Iterator[Failure]:
 
 
 def _fields(check: str, *names: str) -> dict[str, FieldCheck]:
-    """Fields that hold numbers of zero or more."""
+    """Return checks that the values of some fields are not negative."""
     return dict.fromkeys(names, partial(in_range, check=check, low=0))
 
 
@@ -178,7 +178,7 @@ def _success_policy(spec: Cursor) -> Iterator[Failure]:
 
 
 def replicated(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa: ARG001
-    """Deployment, ReplicaSet, StatefulSet, DaemonSet: the selector must match the template's labels."""
+    """Check that the selector of a Deployment, ReplicaSet, StatefulSet or DaemonSet matches the template's labels."""
     spec = root["spec"]
     for field in ("replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"):
         yield from in_range(spec[field], "JOB-V01", 0)

@@ -1,4 +1,4 @@
-"""Values of the manager's Configuration that keep it from starting: CFG-V of the catalogue (pkg/config of Kueue)."""
+"""Checks of values that keep the manager from starting: CFG-V of the catalogue (pkg/config of Kueue)."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ FRAMEWORKS = {
 }
 """Built-in integrations and the kind of each."""
 _WITHOUT_ADAPTER = ("Deployment.v1.apps", "SparkApplication.v1beta2.sparkoperator.k8s.io")
-"""Kinds that MultiKueue does not send itself."""
+"""Kinds that MultiKueue cannot dispatch itself."""
 PROFILES = ("TASProfileMixed", "TASProfileMostFreeCapacity", "TASProfileLeastFreeCapacity")
 STRATEGIES = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
 
 
 def configuration(root: Cursor, target: Target) -> Iterator[Failure]:
-    """A Configuration is judged by the feature gates that it sets itself, not by those of another one."""
+    """Check a Configuration, by the feature gates that it sets itself, not by those of another one."""
     target = replace(target, gates=root["featureGates"].booleans())
     yield from servers.certificates(root["internalCertManagement"])
     yield from servers.tls(root["tls"])
@@ -76,7 +76,7 @@ def is_v1beta2(root: Cursor) -> bool:
 
 
 def _enabled(root: Cursor) -> dict[str, Cursor | None]:
-    """The kinds of the integrations that are on, with where they are listed; Jobs alone if none is."""
+    """Return the kinds of the enabled integrations, with the place that lists each; only Jobs if none is listed."""
     listed = root["integrations"].items_at("frameworks")
     on: dict[str, Cursor | None] = {FRAMEWORKS[f.text() or ""]: f for f in listed if f.text() in FRAMEWORKS}
     return on if listed else {FRAMEWORKS["batch/job"]: None}
@@ -95,7 +95,7 @@ def _integrations(root: Cursor) -> Iterator[Failure]:
 
 
 def _external(names: list[Cursor], enabled: dict[str, Cursor | None], check: str) -> Iterator[Failure]:
-    """Names of kinds that other controllers queue: of none that an integration of Kueue has already."""
+    """Check names of kinds that other controllers queue: none may be one that an integration of Kueue already has."""
     seen: dict[str | None, Cursor] = {}
     for name in names:
         if not isinstance(name.data, str):
@@ -147,7 +147,7 @@ def _namespaces(root: Cursor) -> Iterator[Failure]:
 
 
 def _own_namespace(selector: LabelSelector) -> str:
-    """Return where Kueue runs if the Configuration does not say: as a rule the selector leaves out that namespace."""
+    """Return Kueue's namespace if the Configuration does not name it: usually the selector excludes that namespace."""
     named = [v for e in selector.expressions if e.key == NAMESPACE_NAME_LABEL for v in e.values if "kueue" in v]
     return named[0] if named else "kueue-system"
 
@@ -180,7 +180,10 @@ def _providers(at: Cursor) -> Iterator[Failure]:
 
 
 def _fair_sharing(fair: Cursor, admission: Cursor, has_list: bool) -> Iterator[Failure]:
-    """`has_list`: whether the version has no default for the list of strategies."""
+    """Check fair sharing.
+
+    `has_list` is whether the version requires a list of strategies, because it has no default.
+    """
     strategies = fair["preemptionStrategies"]
     if has_list and isinstance(strategies.data, list) and not strategies.data:
         yield refuse(strategies, "CFG-V07", "Required value: must be specified")
@@ -240,7 +243,7 @@ def _gates(at: Cursor, target: Target) -> Iterator[Failure]:
 
 
 def _dependents(at: Cursor, name: str, off: Cursor, target: Target) -> Iterator[Failure]:
-    """Gates that are on by default and need one that is turned off: Kueue refuses to start."""
+    """Refuse to disable a gate that others need which are on by default: Kueue would not start."""
     left = [d for d in gate_table.dependents(name, target.release) if not at[d].exists]
     if left:
         verbs = "is on by default and needs" if len(left) == 1 else "are on by default and need"

@@ -1,7 +1,7 @@
-"""Containers of a pod: names, images, ports, environment, probes, and what init containers may not have.
+"""Checks of containers: names, images, ports, environment, probes, and the restrictions of init containers.
 
-Source: kubernetes 1.36 `pkg/apis/core/validation` (`validateContainers`, `validateInitContainers`, `validateContainerPorts`,
-`ValidateEnv`, `validateProbe`).
+Source: kubernetes 1.36 `pkg/apis/core/validation` (`validateContainers`, `validateInitContainers`,
+`validateContainerPorts`, `ValidateEnv`, `validateProbe`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _PORT_NAME = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?"
 _ENV_NAME = re.compile(r"[ -<>-~]+")
-"""Printable ASCII but `=`."""
+"""Printable ASCII except `=`."""
 _RESTART = ("Always", "OnFailure", "Never")
 _HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
 _FIELDS = frozenset(
@@ -37,7 +37,7 @@ _OWN_RESOURCES = r"(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+
 
 
 def all_containers(spec: Cursor) -> list[Cursor]:
-    """The init containers of a pod, then its containers."""
+    """Return the init containers of a pod, then its containers."""
     return [*spec.items_at("initContainers"), *spec.items_at("containers")]
 
 
@@ -62,7 +62,7 @@ def containers(spec: Cursor) -> Iterator[Failure]:
 
 
 def _distinct(listed: list[Cursor]) -> Iterator[Failure]:
-    """Names over both lists; within one the structure says so already."""
+    """Refuse names that occur in both lists; the structure already checks each list."""
     seen: dict[str, Cursor] = {}
     for container in listed:
         name = container["name"].text()
@@ -82,7 +82,7 @@ def _container(at: Cursor) -> Iterator[Failure]:
 
 
 def _not_while_initialising(at: Cursor) -> Iterator[Failure]:
-    """Init containers that end have no lifecycle and no probes."""
+    """Refuse a lifecycle or probes in init containers that end."""
     for field in ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe"):
         if at[field].exists:
             text = "Forbidden: may not be set for init containers without restartPolicy=Always"
@@ -113,7 +113,7 @@ def _port_number(at: Cursor) -> Iterator[Failure]:
 
 
 def _host_port(at: Cursor) -> Iterator[Failure]:
-    """Zero means none."""
+    """Check a host port; zero means none."""
     if at.integer() != 0:
         yield from _port_number(at)
 
@@ -259,7 +259,7 @@ _OF_PORT: dict[str, FieldCheck] = {
 
 
 def claims(spec: Cursor, listed: list[Cursor]) -> Iterator[Failure]:
-    """Resource claims of the pod, and those that its containers name."""
+    """Check the resource claims of the pod, and those that its containers name."""
     known = set()
     for each in spec.items_at("resourceClaims"):
         name = each["name"].text()

@@ -33,7 +33,7 @@ def schedule_fault(text: str) -> str | None:
 
 
 def _is_range(part: str, at: int) -> bool:
-    """`*`, `?`, a number or name, a range, each with a step or without."""
+    """Return whether a part is `*`, `?`, a number, name or range, with or without a step."""
     span, slash, step = part.partition("/")
     if slash and not (step.isascii() and step.isdigit() and int(step) > 0):
         return False

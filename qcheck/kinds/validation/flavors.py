@@ -1,4 +1,4 @@
-"""ResourceFlavor, Topology, MultiKueue and AdmissionCheck: RF-C, RF-W, TO-C, MKC-C, MKF-C."""
+"""Checks of ResourceFlavor, Topology, MultiKueue and AdmissionCheck: RF-C, RF-W, TO-C, MKC-C, MKF-C."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _taints(at: Cursor) -> Iterator[Failure]:
 
 
 def _toleration(at: Cursor) -> Iterator[Failure]:
-    """CEL asks whether a field is written: an empty string is."""
+    """Check a toleration. CEL tests whether a field is written; an empty string is."""
     key, operator, value, effect = at["key"], at["operator"], at["value"], at["effect"]
     if not key.exists and operator.data != "Exists":
         text = "Invalid value: operator must be Exists when 'key' is empty, which means 'match all values and all keys'"

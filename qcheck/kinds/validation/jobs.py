@@ -1,4 +1,4 @@
-"""Kinds that Kueue manages: the webhooks of its integrations, JOB-W."""
+"""Checks of kinds that Kueue manages, by the webhooks of its integrations: JOB-W."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SERVING_KINDS = frozenset({"Deployment", "StatefulSet", "LeaderWorkerSet"})
 """Kinds of which only the queue name is checked on creation; their pods are checked later."""
 RAY_KINDS = frozenset({"RayCluster", "RayJob", "RayService"})
 CHECKED_WHEN_CREATED = frozenset({"Pod", "Job", "CronJob", "Deployment", "StatefulSet"})
-"""The API server judges the pod templates of these with the object (`builtin`); of the others, each pod."""
+"""Kinds whose pod templates the API server checks with the object (`builtin`); for other kinds it checks each pod."""
 MOST_POD_SETS = 18
 ELASTIC_GATE = "ElasticJobsViaWorkloadSlices"
 PREBUILT_KINDS = frozenset(
@@ -44,7 +44,7 @@ _PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
 
 
 def managed(root: Cursor, target: Target) -> Iterator[Failure]:
-    """Yield the refusals common to all kinds, then those of this kind."""
+    """Yield the failures common to all kinds, then those of this kind."""
     kind = root["kind"].text() or ""
     at = root["spec"]["jobTemplate"] if kind == "CronJob" else root
     yield from _labels(at, kind, target)
@@ -70,7 +70,7 @@ def managed(root: Cursor, target: Target) -> Iterator[Failure]:
 
 
 def _pods_refused_later(sets: Iterable[WrittenPodSet]) -> Iterator[Failure]:
-    """Requests that the API server takes within the object, and refuses in each pod that its controller creates."""
+    """Check requests that the API server accepts in the object but rejects in each pod that its controller creates."""
     for each in sets:
         yield from pod_resources(each.template["spec"])
 
@@ -93,7 +93,7 @@ def _labels(at: Cursor, kind: str, target: Target) -> Iterator[Failure]:
 
 
 def _prebuilt(labels: Cursor, annotations: Cursor, kind: str, target: Target) -> Iterator[Failure]:
-    """The prebuilt Workload: the annotation takes precedence over the label if the release supports it."""
+    """Check the prebuilt Workload: the annotation takes precedence over the label if the release supports it."""
     at = _identifier(labels, annotations, KUEUE + "prebuilt-workload-name", target)
     name = at.text() or ""
     if name and kind not in PREBUILT_KINDS:
@@ -103,7 +103,7 @@ def _prebuilt(labels: Cursor, annotations: Cursor, kind: str, target: Target) ->
 
 
 def _identifier(labels: Cursor, annotations: Cursor, key: str, target: Target) -> Cursor:
-    """The annotation of a key if it counts, else the label."""
+    """Return the annotation with a key if it counts, else the label."""
     annotated = annotations[key]
     return annotated if annotated.text() and target.has_gate("WorkloadIdentifierAnnotations") else labels[key]
 
@@ -113,7 +113,7 @@ def _is_positive(text: str) -> bool:
 
 
 def gates(at: Cursor, target: Target) -> Iterator[Failure]:
-    """Comma-separated names with blanks around, each a DNS name, a slash and a path (KEP-6915)."""
+    """Check gates: comma-separated names with spaces around, each a DNS name, a slash and a path (KEP-6915)."""
     annotation = at["metadata"]["annotations"][KUEUE + "admission-gated-by"]
     written = annotation.text() or ""
     if not written.strip() or not target.has_gate("AdmissionGatedBy"):
@@ -182,7 +182,7 @@ def _synced(at: Cursor, spec: Cursor) -> Iterator[Failure]:
 
 
 def _ray(root: Cursor, kind: str, target: Target) -> Iterator[Failure]:
-    """Yield the refusals of those with a queue. A RayJob that only selects an existing cluster is not managed by Kueue."""
+    """Check an object with a queue. Kueue does not manage a RayJob that only selects an existing cluster."""
     if not _has_queue(root):
         return
     spec = ray_cluster_of(root)
@@ -216,7 +216,7 @@ def _app_wrapper(root: Cursor) -> Iterator[Failure]:
 
 
 def _pod_set_name(at: Cursor, name: str) -> Iterator[Failure]:
-    """Kueue names a pod set of the Workload so; the API server refuses the Workload if it cannot."""
+    """Check the name that Kueue gives to a pod set; the API server rejects the Workload if it is not a label."""
     fault = label_fault(name) if name else None
     if fault:
         yield refuse(

@@ -1,4 +1,4 @@
-"""Refusals of KAI's webhooks and of its CRDs' CEL rules: KQ, KP, KS and KT. Source: KAI 0.17."""
+"""Checks of KAI's webhooks and of its CRDs' CEL rules: KQ, KP, KS and KT. Source: KAI 0.17."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 HOSTNAME = "kubernetes.io/hostname"
 WINDOW = re.compile(r"0|(\d+y)?(\d+w)?(\d+d)?(\d+h)?(\d+m)?(\d+s)?(\d+ms)?")
-"""The notation of durations in Prometheus."""
+"""The syntax of durations in Prometheus."""
 
 
 def queue(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa: ARG001  (every check has this shape)
@@ -116,6 +116,6 @@ def _repeated(levels: list[Cursor], field: str, check: str) -> Iterator[Failure]
 
 
 def _invalid(failure: Failure) -> Failure:
-    """A failure that QC916 reports."""
+    """Mark a failure as one that QC916 reports."""
     failure.code = ProblemCode.KAI_TOPOLOGY_INVALID
     return failure

@@ -1,4 +1,4 @@
-"""Device classes as resources (`resources.deviceClassMappings`), CFG-V10."""
+"""Checks of device classes as resources (`resources.deviceClassMappings`): CFG-V10."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _first(at: Cursor, seen: dict[str, Cursor]) -> Iterator[Failure]:
 
 
 def _classes(mapping: Cursor, owners: dict[str, tuple[str, Cursor, set[str]]]) -> Iterator[Failure]:
-    """A class belongs to one resource, unless each of its mappings counts another counter."""
+    """Check that a class belongs to one resource, unless each of its mappings uses a different counter."""
     at, resource = mapping["deviceClassNames"], mapping.text_at("name")
     listed = at.items()
     if at.exists and not 1 <= len(listed) <= _MOST_CLASSES:
@@ -108,7 +108,7 @@ def _source_name(at: Cursor, is_counter: bool) -> Iterator[Failure]:
 
 
 def _qualified_fault(text: str) -> str | None:
-    """Return what is wrong with the name of a capacity: an identifier, behind a driver's name and a slash or alone."""
+    """Return the fault of a capacity's name, an identifier with or without a driver's name and a slash before it."""
     domain, slash, name = text.rpartition("/")
     if slash and (not domain or subdomain_fault(domain.lower()) or len(domain) > _LONGEST_DRIVER):
         return "the part before '/' must be a DNS name of at most 63 characters"

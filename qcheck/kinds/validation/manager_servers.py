@@ -1,4 +1,4 @@
-"""The manager's servers and metrics: certificates, TLS, visibility server, custom metric labels, CFG-V11."""
+"""Checks of the manager's servers and metrics: certificates, TLS, visibility server, custom metric labels: CFG-V11."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ CIPHERS = frozenset(
         ),
     }
 )
-"""The names that Go's crypto/tls knows, the insecure ones too."""
+"""The names that Go's crypto/tls knows, including the insecure ones."""
 _SERVICE = re.compile("[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
 _LABEL = re.compile("[a-zA-Z][a-zA-Z0-9_]*")
 _MOST_LABELS = 20

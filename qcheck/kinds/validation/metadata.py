@@ -1,4 +1,4 @@
-"""Validation of the metadata of every kind.
+"""Checks of the metadata of every kind.
 
 Source: k8s.io/apimachinery `pkg/api/validation/objectmeta.go`.
 """
@@ -24,7 +24,7 @@ _MOST_ANNOTATION_BYTES = 256 * 1024
 
 
 def metadata(at: Cursor) -> Iterator[Failure]:
-    """Name, namespace, labels, annotations and finalizers."""
+    """Check name, namespace, labels, annotations and finalizers."""
     yield from _name(at)
     yield from by_field(at, _OF_METADATA)
 
@@ -39,7 +39,7 @@ def _name(at: Cursor) -> Iterator[Failure]:
 
 
 def labels_and_annotations(at: Cursor, check: str) -> Iterator[Failure]:
-    """Checks that also apply to templates: keys, label values, and the total size of annotations."""
+    """Check keys, label values, and the total size of annotations, also of templates."""
     yield from label_map(at["labels"], check)
     yield from _annotations(at["annotations"], check)
 

@@ -1,6 +1,6 @@
-"""Pod templates of built-in kinds, as the API server checks them when the object is created.
+"""Checks of pod templates of built-in kinds, as the API server does when the object is created.
 
-Source: kubernetes 1.36 `pkg/apis/core/validation` (`ValidatePodTemplateSpec`, `ValidatePodSpec`), defaults applied first.
+Source: kubernetes 1.36 `pkg/apis/core/validation` (`ValidatePodTemplateSpec`, `ValidatePodSpec`), after defaulting.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def pod_template(
     is_pod: bool = False,
     claimed: frozenset[str] = frozenset(),
 ) -> Iterator[Failure]:
-    """A PodTemplateSpec or Pod; `restart` are the restart policies that its owner takes (the first is the default).
+    """Check a PodTemplateSpec or Pod; `restart` are its owner's restart policies, the first the default.
 
-    `claimed` are the volumes that the owner adds. What holds of every object's metadata is said of a Pod already.
+    `claimed` are the volumes that the owner adds. The metadata of a Pod is checked with that of all objects.
     """
     spec = template["spec"]
     listed = all_containers(spec)
@@ -126,7 +126,7 @@ def _address(at: Cursor) -> Iterator[Failure]:
 
 
 def _hosts(listed: list[Cursor]) -> Iterator[Failure]:
-    """On the host's network a port of a container is the node's."""
+    """Check that a container's port on the host's network is the same on the node."""
     for container in listed:
         for port in container.items_at("ports"):
             own, hosts = port["containerPort"].integer(), port["hostPort"].integer()

@@ -18,7 +18,7 @@ BOUNDS = ("min", "desired", "max")
 
 
 def node_pool(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa: ARG001
-    """A pool has a name, and its count is a number or an ordered range."""
+    """Check that a pool has a name, and that its count is a number or an ordered range."""
     if not root["metadata"]["name"].text():
         yield refuse(root["metadata"]["name"], "NP-V01", "Required value: findings refer to the pool by its name")
     count = root["spec"]["count"]

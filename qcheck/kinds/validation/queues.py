@@ -1,4 +1,4 @@
-"""ClusterQueue and Cohort: CQ-C, CQ-W, CO-C and CO-W of the catalogue."""
+"""Checks of ClusterQueue and Cohort: CQ-C, CQ-W, CO-C and CO-W of the catalogue."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 QUOTAS = ("nominalQuota", "borrowingLimit", "lendingLimit")
 LONGEST = 64
-"""Items of a list in a resource group: the schema refuses a longer one, and nothing else is said of it."""
+"""Most items of a list in a resource group that are checked here: the schema refuses a longer one."""
 
 
 def amount(at: Cursor) -> Quantity | None:
-    """The quantity at a cursor; None if there is none or it is not one."""
+    """Return the quantity at a cursor; None if it is absent or invalid."""
     try:
         return None if at.data is None else parse_quantity(at.data)
     except QuantityError:
@@ -66,7 +66,7 @@ def _cells(groups: Cursor) -> Iterator[Cursor]:
 
 
 def _resource_groups(groups: Cursor, kind: str) -> Iterator[Failure]:
-    """Yield the refusals that both kinds share; a Cohort reports all of it but the CEL rule as CO-W01."""
+    """Yield the failures that both kinds share; a Cohort reports all of them but the CEL rule as CO-W01."""
     seen: dict[tuple[str, str], Cursor] = {}
     ids = {n: f"CQ-W0{n}" if kind == "CQ" else "CO-W01" for n in range(1, 6)}
     for group in groups.items():
@@ -86,7 +86,7 @@ def _resource_groups(groups: Cursor, kind: str) -> Iterator[Failure]:
 
 
 def _once(name: Cursor, what: str, seen: dict[tuple[str, str], Cursor], check: str) -> Iterator[Failure]:
-    """A name that another resource group also lists (or that the covered resources list twice)."""
+    """Refuse a name that another resource group also lists (or that the covered resources list twice)."""
     text = name.text()
     if not text:
         return
@@ -99,7 +99,7 @@ def _once(name: Cursor, what: str, seen: dict[tuple[str, str], Cursor], check: s
 
 
 def _covers(flavor: Cursor, covered: list[Cursor], order: str, number: str) -> Iterator[Failure]:
-    """A flavor must list the covered resources, all and in their order."""
+    """Check that a flavor lists the covered resources, all and in their order."""
     cells = flavor.items_at("resources")
     wanted = [c.text() for c in covered]
     found = [c["name"].text() for c in cells]
@@ -131,7 +131,7 @@ def _negative(cell: Cursor, check: str) -> Iterator[Failure]:
 
 
 def _limits_without_cohort(cells: list[Cursor], why: str) -> Iterator[Failure]:
-    """Limits need a cohort: the CEL rule names borrowingLimit, once for the object; the webhook names each lendingLimit."""
+    """Refuse limits without a cohort: the CEL rule names borrowingLimit once, the webhook each lendingLimit."""
     borrowing = [c["borrowingLimit"] for c in cells if c["borrowingLimit"].exists]
     if borrowing:
         first, *others = borrowing

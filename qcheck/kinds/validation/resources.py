@@ -1,6 +1,7 @@
-"""Requests and limits of containers and of pods as a whole; what breaks a rule of its own is QC604's business.
+"""Checks of requests and limits, of containers and of whole pods. QC604 reports their failures.
 
-Source: kubernetes `pkg/apis/core/validation` (`ValidateContainerResourceRequirements`, `ValidatePodResourceRequirements`).
+Source: kubernetes `pkg/apis/core/validation` (`ValidateContainerResourceRequirements`,
+`ValidatePodResourceRequirements`).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ HUGE = "hugepages-"
 
 
 def pod_resources(spec: Cursor) -> Iterator[Failure]:
-    """Requests and limits of all containers and of the pod itself."""
+    """Check the requests and limits of all containers and of the pod itself."""
     for container in all_containers(spec):
         yield from requirements(container["resources"])
     for part in ("requests", "limits"):
@@ -37,7 +38,7 @@ def pod_resources(spec: Cursor) -> Iterator[Failure]:
 
 
 def requirements(at: Cursor) -> Iterator[Failure]:
-    """Requests and limits of one container."""
+    """Check the requests and limits of one container."""
     for part in ("limits", "requests"):
         for name, value in at[part].mapping():
             yield from _name(name, value)
@@ -55,7 +56,7 @@ def requirements(at: Cursor) -> Iterator[Failure]:
 
 
 def _pages(name: str, value: Cursor) -> Iterator[Failure]:
-    """Huge pages come in whole ones."""
+    """Check that an amount of huge pages is a whole number of them."""
     quantity = amount(value)
     try:
         page = parse_quantity(name.removeprefix(HUGE))
@@ -76,7 +77,7 @@ def _huge_alone(at: Cursor) -> Iterator[Failure]:
 
 
 def is_extended(name: str) -> bool:
-    """A resource of a device plugin or administrator: a qualified name outside Kubernetes' own domains."""
+    """Return whether a resource is a device plugin's or administrator's: outside Kubernetes' own domains."""
     domain, slash, _ = name.partition("/")
     return bool(slash) and not domain.endswith("kubernetes.io") and not name.startswith("requests.")
 
@@ -97,7 +98,7 @@ def _name(name: str, value: Cursor) -> Iterator[Failure]:
 
 
 def _compare(at: Cursor) -> Iterator[Failure]:
-    """A request is at most its limit; extended resources and hugepages are not overcommitted: limit required, equal."""
+    """Check that requests are at most their limits; extended resources and hugepages must equal theirs."""
     limits = dict(at["limits"].mapping())
     for name, value in at["requests"].mapping():
         request, limit = amount(value), amount(limits[name]) if name in limits else None

@@ -1,4 +1,4 @@
-"""Label selectors, node selectors, affinities, taints and tolerations, as the API server checks them.
+"""Checks of label selectors, node selectors, affinities, taints and tolerations, as the API server does.
 
 Source: k8s.io/apimachinery `apis/meta/v1/validation`, kubernetes `pkg/apis/core/validation`.
 """
@@ -22,7 +22,7 @@ NODE_OPERATORS = (*LABEL_OPERATORS, "Gt", "Lt")
 
 
 def label_map(at: Cursor, check: str) -> Iterator[Failure]:
-    """A map of labels: its keys and values."""
+    """Check the keys and values of a map of labels."""
     for key, value in at.mapping():
         fault = key_fault(key)
         if fault:
@@ -33,7 +33,7 @@ def label_map(at: Cursor, check: str) -> Iterator[Failure]:
 
 
 def annotation_keys(at: Cursor, check: str) -> Iterator[Failure]:
-    """Annotation keys are label keys whose case does not matter; values are free."""
+    """Check annotation keys, which are label keys regardless of case; values are free."""
     for key, value in at.mapping():
         fault = key_fault(key.lower())
         if fault:
@@ -47,7 +47,7 @@ def label_selector(at: Cursor, check: str) -> Iterator[Failure]:
 
 
 def node_selector_term(at: Cursor, check: str, is_preferred: bool = False) -> Iterator[Failure]:
-    """A term of a node affinity. In a preferred one values need not be label values."""
+    """Check a term of a node affinity. In a preferred term, values need not be label values."""
     for expression in at.items_at("matchExpressions"):
         unknown = "is not a valid selector operator"
         yield from _requirement(expression, check, NODE_OPERATORS, unknown, checks_values=not is_preferred)
@@ -79,7 +79,7 @@ def _requirement(
 
 
 def _field(at: Cursor, check: str) -> Iterator[Failure]:
-    """A term over fields: only metadata.name, In or NotIn, and one value."""
+    """Check a term over fields: only metadata.name, In or NotIn, and one value."""
     if at["key"].text() not in (None, "metadata.name"):
         yield refuse(at["key"], check, f"Invalid value: {show(at['key'].data)}: not a valid field selector key")
     if at["operator"].text() not in (None, "In", "NotIn"):
@@ -124,7 +124,7 @@ def _pod_term(at: Cursor, check: str) -> Iterator[Failure]:
 
 
 def tolerations(at: Cursor, check: str) -> Iterator[Failure]:
-    """A pod's tolerations. `Lt` and `Gt` are left to the cluster: newer releases take them."""
+    """Check a pod's tolerations. `Lt` and `Gt` are left to the cluster: newer releases accept them."""
     for each in at.items():
         key, operator, effect = each["key"].text() or "", each["operator"], each["effect"]
         if key and (fault := key_fault(key)):

@@ -1,4 +1,4 @@
-"""The release and feature gates for which an object is judged, and the refusals of checks."""
+"""The release and feature gates for which an object is validated, and helpers that create failures."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
     Route = tuple[str | int, ...]
     FieldCheck = Callable[[Cursor], Iterator[Failure]]
-    """A function that refuses values of one field."""
+    """A function that yields the failures of one field's value."""
 
 
 NEWEST: dict[str, tuple[int, int]] = {**dict.fromkeys(KAI, (0, 17)), **dict.fromkeys(VOLCANO, (1, 15))}
-"""The newest releases of other schedulers that are described, by API group."""
+"""The newest described releases of other schedulers, by API group."""
 
 
 class Target(Value):
@@ -32,7 +32,7 @@ class Target(Value):
     others: dict[str, tuple[int, int]] = NEWEST
 
     def release_of(self, group: str) -> tuple[int, int]:
-        """The release whose objects of an API group are judged."""
+        """Return the release for which the objects of an API group are validated."""
         return self.others.get(group, self.release)
 
     def at_least(self, minor: int) -> bool:
@@ -45,14 +45,14 @@ class Target(Value):
 def refuse(
     at: Cursor, check: str, text: str, fix: str = "", on_key: bool = False, related: tuple[Route, ...] = ()
 ) -> Failure:
-    """A refusal of the value at a cursor. `related` are routes of what it clashes with."""
+    """Return a failure at a cursor. `related` are routes of the values that it conflicts with."""
     failure = Failure(check, text, reversed(at.route), fix=fix, on_key=on_key)
     failure.related = related
     return failure
 
 
 def one_of(at: Cursor, check: str, values: tuple[str, ...], allow_empty: bool = True) -> Iterator[Failure]:
-    """Refuse a text that is none of some values. An empty one stands for the default, unless it may not be empty."""
+    """Refuse a text that is not one of `values`. An empty one means the default, unless `allow_empty` is False."""
     text = at.text()
     if text is not None and text not in values and not (allow_empty and text == ""):
         shown = ", ".join(show(v) for v in values)
@@ -60,7 +60,7 @@ def one_of(at: Cursor, check: str, values: tuple[str, ...], allow_empty: bool = 
 
 
 def by_field(at: Cursor, checks: Mapping[str, FieldCheck]) -> Iterator[Failure]:
-    """Judge the fields of an object that are written and have a check: most of them are left out of most objects."""
+    """Check the fields of an object that are written and have a check: most objects omit most of them."""
     for name, value in at.data.items() if isinstance(at.data, dict) else ():
         if value is not None and (check := checks.get(name)) is not None:
             yield from check(at[name])

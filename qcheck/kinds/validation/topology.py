@@ -1,4 +1,4 @@
-"""Topology annotations of pod templates: TAS-W01 to TAS-W06."""
+"""Checks of topology annotations of pod templates: TAS-W01 to TAS-W06."""
 
 from __future__ import annotations
 

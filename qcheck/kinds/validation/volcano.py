@@ -1,6 +1,6 @@
-"""Refusals of Volcano's webhooks and of its CRDs' CEL rules for one object: VQ, VP, VJ, VH and VF. Source: Volcano 1.15.
+"""Checks of Volcano's webhooks and of its CRDs' CEL rules for one object: VQ, VP, VJ, VH and VF. Source: Volcano 1.15.
 
-What they refuse beside other objects is found where these are known.
+Refusals that depend on other objects are found by the code that knows those.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _quantity(name: str, value: Cursor) -> Iterator[Failure]:
 
 
 def _annotations(at: Cursor) -> Iterator[Failure]:
-    """The path and the weights of the older hierarchy, which the plugin drf reads."""
+    """Check the path and the weights of the older hierarchy, which the plugin drf reads."""
     path, weights = at.text_at(PATH), at.text_at(WEIGHTS)
     if not path and not weights:
         return
@@ -147,7 +147,7 @@ def _partitions(at: Cursor, replicas: int, minimum: int | None) -> Iterator[Fail
 
 
 def _policies(at: Cursor) -> Iterator[Failure]:
-    """Events and exit codes exclude each other, and each may occur in one policy only."""
+    """Check that no policy has both events and an exit code, and that each occurs in one policy only."""
     seen: dict[object, Cursor] = {}
     for policy in at.items():
         events = [e for e in (policy["event"], *policy.items_at("events")) if e.text()]
@@ -204,7 +204,7 @@ def _dependencies(tasks: list[Cursor]) -> Iterator[Failure]:
 
 
 def stuck(waits: Mapping[str, list[str]]) -> list[str]:
-    """The steps that never begin, in their order: they wait in a circle, or for a step that does not exist."""
+    """Return the steps that never begin, in order: they wait in a cycle, or for a step that does not exist."""
     done: set[str] = set()
     while ready := [s for s, before in waits.items() if s not in done and done.issuperset(before)]:
         done.update(ready)
@@ -235,7 +235,7 @@ def _pattern_fault(text: str | None) -> str | None:
 
 
 def _invalid(failure: Failure) -> Failure:
-    """A failure that QC962 reports."""
+    """Mark a failure as one that QC962 reports."""
     failure.code = ProblemCode.VOLCANO_HYPERNODE_INVALID
     return failure
 

@@ -1,4 +1,4 @@
-"""Volumes of a pod and where containers mount them.
+"""Checks of the volumes of a pod and of their mounts in containers.
 
 Source: kubernetes 1.36 `pkg/apis/core/validation` (`ValidateVolumes`, `ValidateVolumeMounts`).
 """
@@ -28,7 +28,7 @@ _WITH_MODE = frozenset({"configMap", "secret", "downwardAPI", "projected"})
 
 
 def volumes(at: Cursor) -> Iterator[Failure]:
-    """Each volume: its name, and what it is made of."""
+    """Check the name and the source of each volume."""
     for each in at.items():
         name = each["name"].text()
         if name is not None and (fault := label_fault(name)):
@@ -70,7 +70,7 @@ def _host_path(at: Cursor) -> Iterator[Failure]:
 
 
 def mounts(spec: Cursor, listed: list[Cursor], claimed: frozenset[str]) -> Iterator[Failure]:
-    """The mounts of some containers: they name a volume of the pod, or one of those that are `claimed` for it."""
+    """Check the mounts of some containers: each names a volume of the pod, or one `claimed` for it."""
     known = {v["name"].text() for v in spec.items_at("volumes")} | claimed
     for container in listed:
         for each in container.items_at("volumeMounts"):

@@ -1,4 +1,4 @@
-"""Workloads that somebody wrote (prebuilt): WL-C and WL-W."""
+"""Checks of handwritten (prebuilt) Workloads: WL-C and WL-W."""
 
 from __future__ import annotations
 
