@@ -1,7 +1,7 @@
 """Built-in kinds that qcheck reads (Kubernetes 1.36), by (group, kind): served versions and description.
 
-QC302 checks the value and policy of a PriorityClass. Kinds of operators are in `operators.py`, described only around their pod
-templates.
+QC302 checks the value and policy of a PriorityClass. Kinds of operators are in `operators.py`, described only around their
+pod templates.
 """
 
 from __future__ import annotations
