@@ -12,10 +12,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from volcano_requests import Operation, refusals
+
 from qcheck.cluster.quantity import Quantity, parse_quantity
-from qcheck.schedulers.volcano import division, webhook
+from qcheck.schedulers.volcano import division
 from qcheck.schedulers.volcano.amounts import BASIC, UNLIMITED, added, amounts, scaled, share
-from qcheck.schedulers.volcano.stored_queue import Operation, StoredQueue
+from qcheck.schedulers.volcano.stored_queue import StoredQueue
 
 if TYPE_CHECKING:
     from qcheck.schedulers.volcano.amounts import Amounts
@@ -98,7 +100,7 @@ def _field(what: str, found: Amounts, recorded: dict[str, Any]) -> Iterator[str]
 def _webhook(case: dict[str, Any]) -> Iterator[str]:
     existing = {q.name: q for q in map(_stored, case["existing"])}
     old = _stored(case["old"]) if "old" in case else None
-    found = list(webhook.refusals(Operation(case["operation"]), _stored(case["object"]), existing, old))
+    found = list(refusals(Operation(case["operation"]), _stored(case["object"]), existing, old))
     if bool(found) == case["allowed"]:
         yield f"refused because of {found}, recorded as allowed" if found else "allowed, recorded as refused"
 

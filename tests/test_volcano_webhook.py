@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from volcano_requests import WEIGHTS, Operation, refusals
 
 from qcheck.cluster.quantity import parse_quantity
-from qcheck.schedulers.volcano.stored_queue import Check, Operation, StoredQueue
-from qcheck.schedulers.volcano.webhook import PATH, WEIGHTS, refusals
+from qcheck.schedulers.volcano.stored_queue import Check, StoredQueue
+from qcheck.schedulers.volcano.webhook import PATH
 
 GPU = "nvidia.com/gpu"
 

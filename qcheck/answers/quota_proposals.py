@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 MEGABYTE = 10**6
 MOST_QUOTAS = 6
 MOST_NAMED = 6
-MOST_OBVIOUS = 3
-"""The number of ways to lower quotas that are proposed for one cause, including obvious ones with an objection."""
 
 
 def lower_quotas(cluster: Cluster, found: Finding, constraints: Constraints) -> Iterator[Proposal]:

@@ -125,11 +125,6 @@ class CohortTree:
             yield from self.cohorts[name].queues
             waiting.extend(self.cohorts[name].cohorts)
 
-    def peers(self, queue: str) -> list[str]:
-        """Return the other queues of the same tree, in order of name."""
-        root = self.root(queue)
-        return [] if root is None else sorted(m for m in self.members(root) if m != queue)
-
     def subtree(self, node: TreeNode, cell: FlavorResource) -> int:
         """Return all quota at and below a node that may be used within it."""
         return self._subtrees(node).get(cell, 0)
@@ -220,10 +215,6 @@ class CohortTree:
     def lent(self, queue: str, cell: FlavorResource) -> int:
         """Return how much of a queue's quota others can use."""
         return self.lendable(self.queues[queue], cell) if self.queues[queue].parent else 0
-
-    def borrows_from(self, borrower: str, lender: str, cell: FlavorResource) -> int:
-        """Return the most of `lender`'s quota that `borrower` could hold."""
-        return min(self.lent(lender, cell), self.reach(borrower, lender, cell))
 
     def reach(self, borrower: str, lender: str, cell: FlavorResource) -> int:
         """Return the most of anything below `lender`'s cohort that `borrower` could hold: the narrowest limit."""

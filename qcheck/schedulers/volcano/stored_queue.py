@@ -15,14 +15,6 @@ if TYPE_CHECKING:
     Quantities = Mapping[str, Quantity]
 
 
-class Operation(Enum):
-    """The operation on a queue."""
-
-    CREATE = "CREATE"
-    UPDATE = "UPDATE"
-    DELETE = "DELETE"
-
-
 class Check(Enum):
     """The conditions of the webhook. The value is the id under which a rejection is reported."""
 
