@@ -1,4 +1,4 @@
-"""Rejections by the API server; with many objects, a second process judges most of them."""
+"""Rejections by the API server; with many objects, a second process finds those that have any."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 MANY = 1000
 """The number of objects from which a second process pays for its start."""
-SHARE = 4
-"""One of this many objects is judged here, while all are decoded."""
 
 
 def begin(manifests: list[Cursor], target: Target) -> Callable[[], list[Problem]]:
@@ -30,16 +28,10 @@ def begin(manifests: list[Cursor], target: Target) -> Callable[[], list[Problem]
 
     from qcheck.pipeline.second_process import beside  # 0.2 ms
 
-    def problems(at: int) -> list[Problem]:
-        return validate_cluster.refused([manifests[at]], target)
-
-    mine, theirs = range(0, len(manifests), SHARE), [at for at in range(len(manifests)) if at % SHARE]
-    faulty = beside(lambda: [at for at in theirs if problems(at)])
+    faulty = beside(lambda: [at for at, each in enumerate(manifests) if validate_cluster.refused([each], target)])
 
     def wait() -> list[Problem]:
-        found = {at: problems(at) for at in mine}
-        told = faulty()
-        found |= {at: problems(at) for at in (theirs if told is None else told)}
-        return [problem for at in sorted(found) for problem in found[at]]
+        found = faulty()
+        return validate_cluster.refused(manifests if found is None else [manifests[at] for at in found], target)
 
     return wait
