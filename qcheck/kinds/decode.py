@@ -121,10 +121,11 @@ def _is_partial(spec: Cursor) -> bool:
 
 def decode(root: Cursor) -> Object | None:
     """Return the object of a document: an `Other` if its kind is not in the model, None if it is not an object."""
-    identity = object_id(root)
-    if not identity.kind or not identity.version:
+    group, _, version = root.text_at("apiVersion").rpartition("/")
+    kind = root.text_at("kind")
+    if not kind or not version:
         return None
-    read = decoder(identity.group, identity.kind)
+    read = decoder(group, kind)
     if read is None:
-        return Other(identity, place(root), *metadata(root))
+        return Other(object_id(root), place(root), *metadata(root))
     return read(root)
