@@ -1,8 +1,8 @@
-"""The likeness of objects: they are alike in all but their names, and the wording of what their containers run.
+"""Objects that are alike: they differ only in their names, and in the wording of what their containers run.
 
-Whether something is wrong with an object does not depend on the rest. Of a valid name, checks see only how long it is; of
-the texts of a container, only whether they are empty: so much of them is left. A label counts as a name where its value
-is the object's own, and no check looks for a meaning in it.
+Whether something is wrong with an object does not depend on these. Of a valid name, checks see only how long it is; of the
+texts of a container, only whether they are empty; so much of them is kept. A label counts as a name where its value is the
+object's own name, unless it is a label of Kueue, whose values checks do look at.
 """
 
 from __future__ import annotations
