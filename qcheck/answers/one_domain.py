@@ -10,9 +10,10 @@ from qcheck.packing.domains import at_level
 from qcheck.packing.flavor_domains import layout
 from qcheck.packing.flavor_question import PLAIN
 from qcheck.packing.gangs import Gang, GangQuestion, pack_gangs
-from qcheck.packing.kube_scheduler import Schedule
+from qcheck.packing.kube_scheduler import Schedule, schedule
 from qcheck.packing.question import Pods
 from qcheck.packing.required_domain import GangRequest, misfit
+from qcheck.quota.start_decision import RequiredNodeSet
 from qcheck.supply.eligibility import hosts
 from qcheck.supply.pod_requests import scheduled
 from qcheck.supply.supply import supply_of
@@ -28,6 +29,37 @@ if TYPE_CHECKING:
 
 
 def in_one_domain(
+    cluster: Cluster,
+    limits: LimitRangeBounds,
+    wanted: Sequence[Wanted],
+    domain: RequiredDomain | RequiredNodeSet,
+    anywhere: Schedule,
+) -> Schedule:
+    """Return whether pods that find nodes somewhere also find them in one domain."""
+    if isinstance(domain, RequiredNodeSet):
+        return _in_one_set(cluster, limits, wanted, domain)
+    return _in_one_level(cluster, limits, wanted, domain, anywhere)
+
+
+def _in_one_set(
+    cluster: Cluster, limits: LimitRangeBounds, wanted: Sequence[Wanted], asked: RequiredNodeSet
+) -> Schedule:
+    tried = [schedule(cluster, limits, wanted, each.groups) for each in asked.sets if each.groups]
+    fitting = next((answer for answer in tried if answer.runs), None)
+    if fitting is not None:
+        return fitting
+    is_certain = asked.is_known and bool(tried) and all(answer.runs is False for answer in tried)
+    need = f"needs its {sum(w.count for w in wanted)} pods in one {asked.words}"
+    if not is_certain:
+        message = f"{need}, and whether one holds them is not known"
+        return Schedule(None, reasons=(Reason(ReasonCode.NODES_UNKNOWN, ReasonCause.UNCERTAIN, message, asked.place),))
+    sizes = {each.name: sum(group.ceiling or 0 for group in each.groups) for each in asked.sets}
+    largest = max(sizes, key=lambda name: sizes[name])
+    message = f"{need}, but none holds them: the largest, {largest}, has {sizes[largest]} nodes"
+    return Schedule(False, reasons=(Reason(ReasonCode.UNSCHEDULABLE, ReasonCause.DOMAIN, message, asked.place),))
+
+
+def _in_one_level(
     cluster: Cluster, limits: LimitRangeBounds, wanted: Sequence[Wanted], domain: RequiredDomain, anywhere: Schedule
 ) -> Schedule:
     """Return whether pods that find nodes somewhere also find them in one domain.

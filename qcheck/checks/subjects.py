@@ -26,6 +26,8 @@ def _has_topologies(cluster: Cluster) -> bool:
 
 
 def _has_gangs(cluster: Cluster) -> bool:
+    if cluster.kai_topologies or cluster.hyper_nodes:
+        return True
     return any(s.level and s.pods for s in cluster.policy.shapes) or any(
         p.topology for w in cluster.workloads for p in w.pod_sets
     )

@@ -90,6 +90,7 @@ class NetworkTopology(Value):
 
     place: Place
     is_hard: bool = True
+    highest_tier: int | None = None
     highest_tier_name: str | None = None
 
 

@@ -122,6 +122,7 @@ def _topology(at: Cursor) -> volcano.NetworkTopology | None:
     return volcano.NetworkTopology(
         place=place(at),
         is_hard=at.text_at("mode") != "soft",
+        highest_tier=at["highestTierAllowed"].count(),
         highest_tier_name=at.text_at("highestTierName") or None,
     )
 

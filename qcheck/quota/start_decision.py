@@ -10,6 +10,7 @@ from qcheck.cluster.pods import PodTemplate
 from qcheck.cluster.reasons import Reason
 from qcheck.cluster.value import Value
 from qcheck.cluster.workloads import PodSet
+from qcheck.supply.groups import NodeGroup
 
 
 class StartingPods(Value):
@@ -28,6 +29,22 @@ class RequiredDomain(Value):
     place: Place
 
 
+class NodeSet(Value):
+    """Nodes that are near each other, as groups; of the nodes of a dump only those in the set."""
+
+    name: str
+    groups: tuple[NodeGroup, ...]
+
+
+class RequiredNodeSet(Value):
+    """Sets of nodes of which one must hold all pods. `words` names a set; `is_known`: the nodes of all sets are known."""
+
+    sets: tuple[NodeSet, ...]
+    words: str
+    place: Place
+    is_known: bool
+
+
 class StartDecision(Value):
     """The decision on an otherwise idle cluster. `admitted` None: unknown; `reasons` explain why.
 
@@ -38,4 +55,4 @@ class StartDecision(Value):
     admitted: bool | None
     reasons: tuple[Reason, ...] = ()
     starts: tuple[StartingPods, ...] = ()
-    domain: RequiredDomain | None = None
+    domain: RequiredDomain | RequiredNodeSet | None = None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.problems import of_problems
 from qcheck.checks.registry import rule
@@ -13,18 +11,16 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.volcano import VolcanoJob
 from qcheck.findings.finding import Finding, finding
 from qcheck.findings.severity import Severity
+from qcheck.schedulers.volcano.hyper_nodes import TOPOLOGY_PLUGIN, children_of, nodes_of
 from qcheck.schedulers.volcano.queues import queues_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.cluster.cluster import Cluster
-    from qcheck.cluster.nodes import Node
     from qcheck.cluster.objects import ObjectId
     from qcheck.cluster.place import Place
     from qcheck.cluster.volcano import HyperNode, HyperNodeMember, NetworkTopology
-
-TOPOLOGY_PLUGIN = "network-topology-aware"
 
 
 @rule("QC962")
@@ -36,7 +32,7 @@ def hyper_node_invalid(cluster: Cluster) -> Iterator[Finding]:
     for hyper_node in cluster.hyper_nodes:
         for member in hyper_node.members:
             yield from _member(cluster, hyper_node, member, known)
-            for child in _children(member, known):
+            for child in children_of(member, known):
                 yield from _second_parent(hyper_node, member, child, owners)
     yield from _tier_names(cluster)
     if cluster.nodes:
@@ -60,40 +56,12 @@ def _member(
             message = f"HyperNode {owner.name} of tier {owner.tier} has the member {child.name} of tier {child.tier}"
             message += ": members belong to lower tiers"
             yield finding(_name_place(member), message).near(child.place.at("spec", "tier"), f"tier {child.tier}")
-    elif member.is_node and cluster.nodes and not cluster.pools and not _nodes(cluster, member):
+    elif member.is_node and cluster.nodes and not cluster.pools and not nodes_of(cluster, member):
         yield finding(member.place.at("selector"), f"HyperNode {owner.name} has a member that matches no node").likely()
 
 
 def _name_place(member: HyperNodeMember) -> Place:
     return member.place.at("selector", "exactMatch", "name")
-
-
-def _children(member: HyperNodeMember, known: dict[str, HyperNode]) -> list[HyperNode]:
-    """Return the hyper nodes that a member selects."""
-    if member.is_node:
-        return []
-    if member.exact is not None:
-        return [known[member.exact]] if member.exact in known else []
-    return [h for name, h in known.items() if member.pattern is not None and _matches(member.pattern, name)]
-
-
-def _matches(pattern: str, name: str) -> bool:
-    """Return whether a name matches an expression anywhere; an invalid expression matches nothing."""
-    try:
-        return re.search(pattern, name) is not None
-    except re.error:
-        return False
-
-
-def _nodes(cluster: Cluster, member: HyperNodeMember) -> list[Node]:
-    """Return the dumped nodes that a member selects."""
-    if not member.is_node:
-        return []
-    if member.exact is not None:
-        return [n for n in cluster.nodes if n.name == member.exact]
-    if member.pattern is not None:
-        return [n for n in cluster.nodes if _matches(member.pattern, n.name)]
-    return [n for n in cluster.nodes if member.labels is not None and member.labels.matches(n.node_labels)]
 
 
 def _second_parent(
@@ -126,7 +94,7 @@ def _shared_nodes(cluster: Cluster) -> Iterator[Finding]:
     for each in cluster.hyper_nodes:
         for member in each.members:
             shared: dict[str, list[str]] = {}
-            for node in _nodes(cluster, member):
+            for node in nodes_of(cluster, member):
                 owner, _ = first.setdefault(node.name, (each, member))
                 if owner is not each:
                     shared.setdefault(owner.name, []).append(node.name)

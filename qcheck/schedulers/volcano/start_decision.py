@@ -9,6 +9,7 @@ from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.volcano import NODE_GROUP_LABEL, ROOT
 from qcheck.quota.start_decision import StartDecision, StartingPods
 from qcheck.schedulers.volcano.gates import barriers, stopped_by
+from qcheck.schedulers.volcano.hyper_nodes import required_hyper_nodes
 from qcheck.schedulers.volcano.queues import queues_of
 from qcheck.schedulers.volcano.quota_tree import gang_of
 
@@ -35,7 +36,8 @@ def decide(cluster: Cluster, workload: Workload) -> StartDecision | None:
     over = tuple(_refused(queues, gang, b) for b in barriers(cluster, gang))
     if over:
         return StartDecision(gang.queue, False, over)
-    return StartDecision(gang.queue, True, (), _starts(queues, gang))
+    domain = required_hyper_nodes(cluster, gang.workload)
+    return StartDecision(queue=gang.queue, admitted=True, starts=_starts(queues, gang), domain=domain)
 
 
 def _unusable(cluster: Cluster, queues: Queues, gang: VolcanoGang) -> str:

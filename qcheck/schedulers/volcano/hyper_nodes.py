@@ -1,0 +1,113 @@
+"""Volcano's hyper nodes: their nodes, and the hyper nodes of which one must hold a job with a hard topology."""
+
+from __future__ import annotations
+
+import re
+
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.cluster.volcano import VolcanoJob
+from qcheck.quota.start_decision import NodeSet, RequiredNodeSet
+from qcheck.schedulers.volcano.queues import queues_of
+from qcheck.supply.supply import supply_of
+
+if TYPE_CHECKING:
+    from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.nodes import Node
+    from qcheck.cluster.volcano import HyperNode, HyperNodeMember, NetworkTopology
+    from qcheck.cluster.workloads import Workload
+    from qcheck.supply.groups import NodeGroup
+
+
+TOPOLOGY_PLUGIN = "network-topology-aware"
+"""The plugin that reads hyper nodes."""
+
+
+class _Nodes(Value):
+    """The names of dumped nodes and of node pools below a hyper node. `is_known` is False if it may have others."""
+
+    names: frozenset[str]
+    pools: frozenset[str]
+    is_known: bool
+
+
+def children_of(member: HyperNodeMember, known: dict[str, HyperNode]) -> list[HyperNode]:
+    """Return the hyper nodes that a member selects."""
+    if member.is_node:
+        return []
+    if member.exact is not None:
+        return [known[member.exact]] if member.exact in known else []
+    return [h for name, h in known.items() if member.pattern is not None and _matches(member.pattern, name)]
+
+
+def nodes_of(cluster: Cluster, member: HyperNodeMember) -> list[Node]:
+    """Return the nodes of a dump that a member selects."""
+    if not member.is_node:
+        return []
+    if member.exact is not None:
+        return [n for n in cluster.nodes if n.name == member.exact]
+    if member.pattern is not None:
+        return [n for n in cluster.nodes if _matches(member.pattern, n.name)]
+    return [n for n in cluster.nodes if member.labels is not None and member.labels.matches(n.node_labels)]
+
+
+def _matches(pattern: str, name: str) -> bool:
+    """Return whether a name matches an expression anywhere; one that does not compile matches nothing."""
+    try:
+        return re.search(pattern, name) is not None
+    except re.error:
+        return False
+
+
+def required_hyper_nodes(cluster: Cluster, workload: Workload | None) -> RequiredNodeSet | None:
+    """Return the hyper nodes of which one must hold a job; None for a job without a hard topology of a known tier."""
+    asked = workload.topology if isinstance(workload, VolcanoJob) else None
+    tier = _tier(cluster, asked) if asked is not None and asked.is_hard else None
+    if asked is None or tier is None or not cluster.hyper_nodes:
+        return None
+    known = {h.name: h for h in cluster.hyper_nodes}
+    found = [(h.name, _below(cluster, h, known, frozenset())) for h in cluster.hyper_nodes if h.tier <= tier]
+    is_read = queues_of(cluster).scheduler.plugin(TOPOLOGY_PLUGIN) is not None
+    field = "highestTierAllowed" if asked.highest_tier is not None else "highestTierName"
+    return RequiredNodeSet(
+        sets=tuple(NodeSet(name, _groups(cluster, nodes)) for name, nodes in found),
+        words=f"HyperNode of at most tier {tier}",
+        place=asked.place.at(field),
+        is_known=all(nodes.is_known for _, nodes in found) and cluster.has_all("HyperNode") and is_read,
+    )
+
+
+def _tier(cluster: Cluster, asked: NetworkTopology) -> int | None:
+    if asked.highest_tier is not None:
+        return asked.highest_tier
+    named = (h.tier for h in cluster.hyper_nodes if h.tier_name and h.tier_name == asked.highest_tier_name)
+    return next(named, None)
+
+
+def _below(cluster: Cluster, top: HyperNode, known: dict[str, HyperNode], above: frozenset[str]) -> _Nodes:
+    """Return the nodes below a hyper node; one below itself is passed over."""
+    names, pools, is_known = set[str](), set[str](), True
+    for member in top.members:
+        names |= {n.name for n in nodes_of(cluster, member)}
+        if member.is_node and member.labels is not None:
+            pools |= {p.name for p in cluster.pools if member.labels.matches(p.labels)}
+        elif member.is_node:
+            is_known = is_known and not cluster.pools
+        for child in children_of(member, known):
+            if child.name not in above:
+                inner = _below(cluster, child, known, above | {top.name})
+                names |= inner.names
+                pools |= inner.pools
+                is_known = is_known and inner.is_known
+    return _Nodes(frozenset(names), frozenset(pools), is_known)
+
+
+def _groups(cluster: Cluster, nodes: _Nodes) -> tuple[NodeGroup, ...]:
+    """Return the groups of some nodes, those of a dump without their other nodes."""
+    found = []
+    for group in supply_of(cluster).groups:
+        if not group.nodes:
+            found += [group] if group.pool is not None and group.pool.name in nodes.pools else []
+        elif inside := tuple(n for n in group.nodes if n.name in nodes.names):
+            ready = sum(n.ready and not n.unschedulable for n in inside)
+            found.append(replace(group, nodes=inside, static=ready, ceiling=len(inside)))
+    return tuple(found)
