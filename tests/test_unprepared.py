@@ -301,3 +301,60 @@ def test_a_topology_without_levels_is_refused_and_breaks_no_rule(repository: Pat
     queue, job = QUEUE.replace("AMOUNT", "8"), JOB.replace("research", "team").replace("b200", "h100")
     files = {"all.yaml": "---\n".join([NODES, topology, flavor, queue, job])}
     assert said(repository, files, "QC000", "QC003") == [("QC003", "error")]
+
+
+KAI_QUEUE = """\
+apiVersion: scheduling.run.ai/v2
+kind: Queue
+metadata: {name: NAME}
+spec:
+  parentQueue: PARENT
+  resources:
+    gpu: {quota: 2, limit: LIMIT, overQuotaWeight: 1}
+    cpu: {quota: -1, limit: -1, overQuotaWeight: 1}
+    memory: {quota: -1, limit: -1, overQuotaWeight: 1}
+"""
+KAI_JOB = """\
+apiVersion: batch/v1
+kind: Job
+metadata: {name: train, namespace: team, labels: {kai.scheduler/queue: research}}
+spec:
+  template:
+    metadata: {labels: {kai.scheduler/queue: research}}
+    spec:
+      restartPolicy: Never
+      schedulerName: kai-scheduler
+      containers: [{name: main, image: trainer, resources: {limits: {nvidia.com/gpu: 8}}}]
+"""
+
+
+@pytest.mark.parametrize(("limit", "is_told"), [("-1", False), ("4", True)])
+def test_without_nodes_only_a_written_limit_is_too_small(
+    repository: Path, capsys: pytest.CaptureFixture[str], limit: str, is_told: bool
+) -> None:
+    queue = KAI_QUEUE.replace("NAME", "research").replace("PARENT", "all").replace("LIMIT", limit)
+    top = KAI_QUEUE.replace("NAME", "all").replace("  parentQueue: PARENT\n", "").replace("LIMIT", "-1")
+    (repository / "all.yaml").write_text("---\n".join([top, queue, KAI_JOB]))
+    assert front(["shares", "."]) == 0
+    told = capsys.readouterr().out
+    assert "no node was read" in told
+    assert ("more than it can ever hold" in told) is is_told
+    assert front(["capacity", "."]) == 0
+    assert "what nodes hold is not known" in capsys.readouterr().out
+
+
+def test_no_share_of_what_no_node_has_is_told(repository: Path) -> None:
+    asks = VOLCANO.replace("nvidia.com/gpu: 24", "cpu: 1").replace("nvidia.com/gpu", "aws.amazon.com/neuron")
+    assert said(repository, {"nodes.yaml": NODES, "queue.yaml": asks, "main.tf": MORE_NODES}, "QC963") == []
+
+
+def test_charts_need_not_all_be_installed(repository: Path) -> None:
+    files = {}
+    for version in ("1.0.0", "2.0.0"):
+        files[f"charts/{version}/Chart.yaml"] = f"apiVersion: v2\nname: queues\nversion: {version}\n"
+        files[f"charts/{version}/templates/flavor.yaml"] = FLAVOR.replace("h100}}", f'h100, v: "{version}"}}}}')
+    assert said(repository, {"nodes.yaml": NODES, **files}, "QC011") == [("QC011", "warning")]
+    for name in list(files):
+        (repository / name).unlink()
+    plain = {name.replace("/templates/", "/"): text for name, text in files.items() if "templates" in name}
+    assert said(repository, plain, "QC011") == [("QC011", "error")]

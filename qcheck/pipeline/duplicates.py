@@ -10,12 +10,12 @@ import posixpath
 
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem, ProblemCode
-from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.kinds.shared_fields import object_id
 from qcheck.pipeline.relevance import concerns_queues
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Sequence, Set
 
     from qcheck.documents.cursor import Cursor
 
@@ -38,8 +38,11 @@ class Distinct(Value):
     problems: list[Problem]
 
 
-def distinct(manifests: Sequence[Cursor]) -> Distinct:
-    """Return each object once. Objects with generated names are all different."""
+def distinct(manifests: Sequence[Cursor], chart_files: Set[str] = frozenset()) -> Distinct:
+    """Return each object once. Objects with generated names are all different.
+
+    Of the objects in `chart_files`, templates of charts, it is not known whether they are installed.
+    """
     alike: dict[tuple[str, str, str, str], list[Cursor]] = {}
     for at, found in enumerate(manifests):
         key = _key(found) if found["metadata"].text_at("name") else ("", "", "", str(at))
@@ -52,7 +55,7 @@ def distinct(manifests: Sequence[Cursor]) -> Distinct:
         else:
             first.append(same[0])
             doubles += [differing] if len(differing) > 1 and any(map(_counts, differing)) else []
-    return Distinct(first, [copy for same in doubles for copy in same[1:]], _problems(doubles))
+    return Distinct(first, [copy for same in doubles for copy in same[1:]], _problems(doubles, chart_files))
 
 
 def _counts(found: Cursor) -> bool:
@@ -92,7 +95,7 @@ def _meant(data: object) -> object:
     return {**{k: v for k, v in data.items() if k != "status"}, "metadata": plain}
 
 
-def _problems(doubles: list[list[Cursor]]) -> list[Problem]:
+def _problems(doubles: list[list[Cursor]], chart_files: Set[str]) -> list[Problem]:
     pairs: dict[tuple[str, str], list[tuple[Cursor, Cursor]]] = {}
     problems = []
     for original, *copies in doubles:
@@ -101,7 +104,10 @@ def _problems(doubles: list[list[Cursor]]) -> list[Problem]:
         for copy in copies:
             if _folder(copy) != _folder(original):
                 pairs.setdefault((_folder(original), _folder(copy)), []).append((original, copy))
-    return problems + [_in_two_folders(*folders, found) for folders, found in pairs.items()]
+    problems += [_in_two_folders(*folders, found) for folders, found in pairs.items()]
+    return [
+        replace(p, certain=not any(at.origin.path in chart_files for at in (p.place, *p.related))) for p in problems
+    ]
 
 
 def _folder(found: Cursor) -> str:

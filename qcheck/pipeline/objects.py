@@ -49,7 +49,7 @@ class ClusterObjects(Value):
 def objects_of(rendered: Sequence[Loaded], as_is: UnrenderedFiles, own_types: Mapping[str, Machine]) -> ClusterObjects:
     """Return the objects of rendered files, of files that are read as they are, and of Terraform."""
     manifests, live = _of_files_first([*(r for f in rendered for d in f.documents for r in roots(d)), *as_is.objects()])
-    found = distinct(manifests)
+    found = distinct(manifests, as_is.chart_files)
     hcl = [f.text for f in (*rendered, *as_is.files) if f.text.path.endswith(formats.HCL)]
     by_pools = read_pools(found.first, own_types, hcl)
     problems, unread = list(by_pools.problems), list(_unread(by_pools.problems))
@@ -58,7 +58,8 @@ def objects_of(rendered: Sequence[Loaded], as_is: UnrenderedFiles, own_types: Ma
         from qcheck.pipeline.terraform_objects import applied  # 0.2 ms
 
         by_terraform = applied(by_pools)
-        found = distinct([*manifests, *by_terraform.objects]) if by_terraform.objects else found
+        everything = [*manifests, *by_terraform.objects]
+        found = distinct(everything, as_is.chart_files) if by_terraform.objects else found
         problems += by_terraform.problems
         unread += by_terraform.unread
         uncertain = by_terraform.uncertain

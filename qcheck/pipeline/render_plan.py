@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from qcheck.sources.renderers import RenderTool
 
 
+TEMPLATES = "/templates/"
 PARTIAL = "_"
 """The prefix of templates that only other templates use."""
 
@@ -55,6 +56,7 @@ class _RenderPlan:
         self.renders = list(scope.render)
         self.changed: set[Spot] = set()
         self.in_charts: set[str] = set()
+        self.chart_files: set[str] = set()
         self.given = _StandardInput(self.files.get(STDIN_NAME))
         self.left_out: list[str] = []
         self.problems: list[Problem] = []
@@ -77,6 +79,7 @@ class _RenderPlan:
             files=kept,
             changed=frozenset(self.changed),
             in_charts=frozenset(self.in_charts),
+            chart_files=frozenset(self.chart_files),
             problems=tuple(self.problems),
             unread=tuple(self.unread),
             renders=tuple(self.renders),
@@ -162,6 +165,7 @@ class _RenderPlan:
             if any(fault.code is ProblemCode.TEMPLATE_NOT_RENDERED for fault in f.faults)
         }
         self.in_charts |= templates.keys()
+        self.chart_files |= {path for path in inside if TEMPLATES in path.removeprefix(chart.folder)}
         whole = [f.text.text for path, f in templates.items() if not posixpath.basename(path).startswith(PARTIAL)]
         counting = [text for text in whole if concerns_queues_text(text)]
         if self.given.has_chart(chart.name):

@@ -28,14 +28,15 @@ ENTRIES = frozenset({"kustomization.yaml", "kustomization.yml", "Kustomization",
 class UnrenderedFiles(Value):
     """The files of a cluster to read as they are, without the objects in `changed`, and what is omitted.
 
-    `in_charts`: templates of charts, which are separate problems; the files in `built` are processed by kustomize.
-    `renders` are to be rendered, together with the files in `rendered`; `sources` are the objects that kustomize
-    transforms, by the path of the render.
+    `in_charts`: templates of charts, which are separate problems; `chart_files`: also the templates that need no values.
+    The files in `built` are processed by kustomize. `renders` are to be rendered, together with the files in `rendered`;
+    `sources` are the objects that kustomize transforms, by the path of the render.
     """
 
     files: tuple[Loaded, ...]
     changed: frozenset[Spot] = frozenset()
     in_charts: frozenset[str] = frozenset()
+    chart_files: frozenset[str] = frozenset()
     problems: tuple[Problem, ...] = ()
     unread: tuple[Unread, ...] = ()
     renders: tuple[Render, ...] = ()

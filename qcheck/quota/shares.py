@@ -112,4 +112,6 @@ class PoolShares(Value):
         return iter(self.queues)
 
 
+NO_NODES = "no node was read: what there is to divide is not known, and counts as 0"
+"""The message of the note `no-nodes`, for schedulers that divide what nodes have."""
 NOTHING_TO_RECLAIM = Reclaimable(0, (), "nothing of it is lent")

@@ -105,8 +105,20 @@ def _text_of(cluster: Cluster, many: bool, width: int | None) -> str:
     if len(rows) == 1:
         return f"{_name(cluster, many)}no quota and no accelerators were found\n"
     lines = columns(rows, _RIGHT, width, keys=2)
-    below = (*_usable(cluster), *now_lines(cluster), *cost_lines(cluster), *_sources(cluster))
+    below = (
+        *_no_nodes(cluster),
+        *_usable(cluster),
+        *now_lines(cluster),
+        *cost_lines(cluster),
+        *_sources(cluster),
+    )
     return _name(cluster, many) + "\n".join(line.rstrip() for line in [*lines, *below]) + "\n"
+
+
+def _no_nodes(cluster: Cluster) -> Iterator[str]:
+    """Yield, below the table, that the figures of nodes are not known if no node was read."""
+    if not cluster.has_nodes:
+        yield from ("", "no node pool and no Node was read: what nodes hold is not known")
 
 
 def _usable(cluster: Cluster) -> Iterator[str]:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     """Pool and resource."""
 
 MOST_PLACES = 3
-OF_ALL_QUEUES = "default-configuration"
-"""The note that concerns every queue, although only one queue has it."""
+OF_ALL_QUEUES = ("default-configuration", "no-nodes")
+"""Notes that concern every queue, although only one queue has them."""
 
 
 def trees(pools: Iterable[PoolShares]) -> list[list[PoolShares]]:
@@ -34,7 +34,7 @@ def remarks(tree: Sequence[PoolShares]) -> list[str]:
     for pool in tree:
         for queue in pool.queues:
             for note in queue.notes:
-                if note.code == OF_ALL_QUEUES:
+                if note.code in OF_ALL_QUEUES:
                     general.append(note.message)
                     continue
                 said.setdefault(note.message, {}).setdefault(queue.queue, []).append((pool.pool, pool.resource))

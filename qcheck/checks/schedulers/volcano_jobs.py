@@ -8,6 +8,7 @@ from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.quantity import written_amount
 from qcheck.cluster.resources import is_accelerator
 from qcheck.cluster.units import IN_PROSE, named, scale_of, show_amount, show_amounts
+from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.volcano import ROOT
 from qcheck.findings.finding import Finding, finding
@@ -160,7 +161,8 @@ def _starved(
     for resource in sorted({r for g in gangs for r in g.resources}, key=lambda r: (not is_accelerator(r), r)):
         largest = max(gangs, key=lambda g: g.largest(resource))
         size, part = largest.largest(resource), deserved.get(resource, 0)
-        if not is_known(cluster, resource) or size <= part or barriers(cluster, largest):
+        is_offered = total(cluster, True).get(resource, 0) > 0
+        if not is_offered or not is_known(cluster, resource) or size <= part or barriers(cluster, largest):
             continue
         weight = next(t.weight for t in queues.terms if t.name == name)
         gets, asks = show_amounts(resource, part, size)
@@ -172,9 +174,8 @@ def _starved(
         place = queue.place.at("spec", "weight") if queue else largest.queue_place
         found = finding(place, message).near(largest.queue_place, f"{largest.id} uses this queue")
         found = found.near(_task_place(largest, resource), f"{show_amount(resource, size)} per task")
-        yield found.about(queue.id if queue else largest.id).with_data(
-            queue=name, resource=resource, share=_shown(resource, part), task=size
-        )
+        found = found.likely(not cluster.has_all(NODES)).about(queue.id if queue else largest.id)
+        yield found.with_data(queue=name, resource=resource, share=_shown(resource, part), task=size)
         return
 
 

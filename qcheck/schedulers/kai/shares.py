@@ -11,8 +11,9 @@ from math import inf
 from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue, KaiTerms
 from qcheck.cluster.quota_pool import SchedulerName
 from qcheck.cluster.units import name_amount
+from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.quota.shares import NOTHING_TO_RECLAIM, PoolShares, QueueShare, Reclaimable, ShareNote
+from qcheck.quota.shares import NO_NODES, NOTHING_TO_RECLAIM, PoolShares, QueueShare, Reclaimable, ShareNote
 from qcheck.schedulers.kai.jobs import jobs_of
 from qcheck.schedulers.kai.shards import RESOURCES, Shard, double, shards_of
 
@@ -26,13 +27,17 @@ if TYPE_CHECKING:
 
 
 class BusyShard(Value):
-    """The division of one shard for one demand: the total, and each queue's fair share."""
+    """The division of one shard for one demand: the total, and each queue's fair share.
+
+    `has_all_nodes`: the total is known, as all nodes were read.
+    """
 
     shard: Shard
     total: Mapping[Dimension, int]
     shares: Amounts
     demand: Demand
     usage: Usage
+    has_all_nodes: bool
 
 
 def shares(cluster: Cluster, demand: Demand, usage: Usage) -> tuple[PoolShares, ...]:
@@ -56,6 +61,7 @@ def _divided(cluster: Cluster, shard: Shard, demand: Demand, usage: Usage) -> Bu
         shares=shard.hierarchy.fair_shares(amounts, requests, used, shard.k_value if usage.is_given else 0.0),
         demand=demand,
         usage=usage,
+        has_all_nodes=cluster.has_nodes and cluster.has_all(NODES),
     )
 
 
@@ -119,9 +125,13 @@ def _number(amount: Fraction | float) -> Amount:
 
 def _limit(shard: Shard, queue: KaiQueue, dimension: Dimension, total: int) -> Amount:
     """Return the smallest limit on the path to the top, at most the total."""
+    return _number(min([Fraction(total), *_written_limits(shard, queue, dimension)]))
+
+
+def _written_limits(shard: Shard, queue: KaiQueue, dimension: Dimension) -> list[Fraction]:
+    """Return the limits on the path to the top, without those that are unlimited."""
     limits = [q.terms[dimension].limit for q in shard.path(queue.name)]
-    finite = [max(Fraction(0), limit) for limit in limits if limit != UNLIMITED]
-    return _number(min([Fraction(total), *finite]))
+    return [max(Fraction(0), limit) for limit in limits if limit != UNLIMITED]
 
 
 def _reserved(shard: Shard, queue: KaiQueue, dimension: Dimension, total: int) -> Amount:
@@ -169,9 +179,12 @@ def _notes(
             f"its largest job needs {size} at once, more than its share: it starts only when other queues are idle"
         )
         yield ShareNote("share-below-job", message, terms.quota_place)
-    if step is not None and limit < step:
+    limits = [Fraction(limit)] if busy.has_all_nodes else _written_limits(busy.shard, queue, terms.dimension)
+    if step is not None and any(each < step for each in limits):
         message = f"its largest job needs {name_amount(resource, step)} at once, more than it can ever hold"
         yield ShareNote("limit-below-workload", message, terms.limit_place)
+    if queue.name == busy.shard.first_leaf and not busy.shard.groups:
+        yield ShareNote("no-nodes", NO_NODES)
     if terms.dimension is Dimension.GPU and queue.name == busy.shard.first_leaf:
         yield from _history(busy)
 

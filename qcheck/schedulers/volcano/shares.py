@@ -8,7 +8,7 @@ from qcheck.cluster.resources import is_compute
 from qcheck.cluster.units import named, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.volcano import ALL_NODES, ROOT, VolcanoQueue
-from qcheck.quota.shares import NOTHING_TO_RECLAIM, PoolShares, QueueShare, Reclaimable, ShareNote
+from qcheck.quota.shares import NO_NODES, NOTHING_TO_RECLAIM, PoolShares, QueueShare, Reclaimable, ShareNote
 from qcheck.schedulers.volcano.amounts import amounts
 from qcheck.schedulers.volcano.division import NotReady, QueueDivision, capacity, hierarchy, proportion
 from qcheck.schedulers.volcano.jobs import gangs_of
@@ -117,7 +117,7 @@ def _queues(
             limit=limit,
             reclaimable=_reclaimable(busy.queues, name, min(deserved, limit), reserved),
             notes=(
-                *_assumption(busy.queues, name == min(places)),
+                *_assumption(cluster, busy.queues, name == min(places)),
                 *_notes(cluster, busy, name, resource, given, demand),
             ),
             step=_largest(cluster, name, resource),
@@ -189,8 +189,10 @@ def _largest(cluster: Cluster, name: str, resource: str) -> int | None:
     return max((s for s in sizes if s), default=None)
 
 
-def _assumption(queues: Queues, is_first: bool) -> Iterator[ShareNote]:
+def _assumption(cluster: Cluster, queues: Queues, is_first: bool) -> Iterator[ShareNote]:
     """Yield the note on an assumed configuration, once, at the first queue."""
+    if is_first and not cluster.has_nodes:
+        yield ShareNote("no-nodes", NO_NODES)
     if queues.is_assumed and is_first:
         message = "no configuration of the scheduler was read; the chart's default (proportion, no reclaim) is assumed"
         yield ShareNote("default-configuration", message)
@@ -207,7 +209,8 @@ def _notes(
             "no-deserved", f"{name} deserves nothing: it is served last and reclaimed from first", queue.place
         )
     largest = max((g for g in gangs_of(cluster) if g.queue == name), key=lambda g: g.largest(resource), default=None)
-    if largest is not None and demand.of(name, resource) is None and largest.largest(resource) > share:
+    is_starved = largest is not None and demand.of(name, resource) is None and largest.largest(resource) > share
+    if largest is not None and is_starved and cluster.has_nodes:
         size, shown = show_amounts(resource, largest.largest(resource), share)
         yield ShareNote(
             "starves", f"a pod of {largest.id} asks for {named(resource, size)}, the share is {shown}", largest.place
