@@ -6,7 +6,6 @@ import re
 
 from qcheck.cluster.problems import ProblemCode
 from qcheck.documents import limits, lines
-from qcheck.documents.comments import comments
 from qcheck.documents.composed import Composed, RefusedText
 from qcheck.documents.document import Document
 from qcheck.documents.fault import Fault, duplicate_keys, over_limit, refused, template
@@ -65,6 +64,8 @@ class Loaded:
         """Return the comments that begin with `marker`, such as `qcheck:` for `# qcheck: ignore[QC205] because`."""
         if marker not in self.text.text:
             return []
+        from qcheck.documents.comments import comments  # 0.2 ms
+
         return comments(self.text, self.chunks, marker)
 
 

@@ -11,6 +11,7 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.packing.answer import Case, Cases, DoesNotFit, Fits, Placement, Unknown
 from qcheck.packing.candidate_weights import first_certificate
 from qcheck.packing.greedy import place_greedily
+from qcheck.packing.linear import relax
 from qcheck.packing.remaining import left_after
 
 if TYPE_CHECKING:
@@ -25,17 +26,12 @@ _FILLINGS = 400
 
 
 def search(posed: Posed) -> Answer:
-    """Decide `posed` within the limits; the witness or certificate is not yet verified."""
-    return _CaseSearch().decide(posed)
+    """Decide a question that simple rules leave undecided; the witness or certificate is not yet verified."""
+    return _CaseSearch().search(posed)
 
 
 def settle(posed: Posed) -> Answer | tuple[FractionalFilling, ...]:
     """Return the answer if it needs no case distinction; else the fractional packing."""
-    witness = place_greedily(posed)
-    if witness is not None:
-        return Fits(witness)
-    from qcheck.packing.linear import relax  # 0.5 ms
-
     proof = first_certificate(posed)
     if proof is not None:
         return DoesNotFit(proof)
@@ -47,12 +43,14 @@ def settle(posed: Posed) -> Answer | tuple[FractionalFilling, ...]:
 
 class _CaseSearch:
     def __init__(self) -> None:
-        self._visits = 0
+        self._visits = 1
 
     def decide(self, posed: Posed) -> Answer:
         self._visits += 1
-        if not any(posed.wanted):
-            return Fits(())
+        witness = place_greedily(posed) if any(posed.wanted) else ()
+        return self.search(posed) if witness is None else Fits(witness)
+
+    def search(self, posed: Posed) -> Answer:
         first = settle(posed)
         if not isinstance(first, tuple):
             return first

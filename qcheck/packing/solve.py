@@ -5,8 +5,7 @@ from __future__ import annotations
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.views import cache_of
 from qcheck.packing.answer import DoesNotFit, Fits, Unknown
-from qcheck.packing.proposals import propose
-from qcheck.packing.search import search
+from qcheck.packing.greedy import place_greedily
 from qcheck.packing.verify import certificate_holds, witness_holds
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ def solve(question: Posed) -> Answer:
 
     Every witness and certificate is verified here, whatever its origin; an invalid one is discarded.
     """
-    answer = search(question)
+    answer = _found(question)
     match answer:
         case Fits() if not witness_holds(question, answer.witness):
             return Unknown("a packing was found that did not stand up to checking")
@@ -43,7 +42,19 @@ def solve(question: Posed) -> Answer:
     return answer
 
 
+def _found(question: Posed) -> Answer:
+    """Return the answer by simple rules, else that of the exact search, which few questions need."""
+    witness = place_greedily(question) if any(question.wanted) else ()
+    if witness is not None:
+        return Fits(witness)
+    from qcheck.packing.search import search  # 0.6 ms
+
+    return search(question)
+
+
 def _proposed(question: Posed) -> Fits | None:
     """Return a packing that an installed solver proposes, if it is valid."""
+    from qcheck.packing.proposals import propose  # 0.2 ms
+
     witness = propose(question)
     return Fits(witness) if witness is not None and witness_holds(question, witness) else None

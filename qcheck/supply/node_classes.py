@@ -11,7 +11,6 @@ from qcheck.cluster.policy import matches_any
 from qcheck.cluster.resources import is_whole_device
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.views import view
-from qcheck.supply.device_sharing import seen_physical
 from qcheck.supply.discovered_labels import is_discovered
 from qcheck.supply.eligibility import daemon_lands
 from qcheck.supply.groups import ALL, NONE, NodeClass, NodeGroup, Taking
@@ -116,6 +115,8 @@ def _telling_keys(cluster: Cluster) -> list[str]:
 
 
 def _group_of_nodes(cluster: Cluster, owner: object, nodes: list[Node]) -> NodeGroup:
+    from qcheck.supply.device_sharing import seen_physical  # 0.1 ms
+
     first = nodes[0]
     labels, varying = _shared_labels(nodes)
     machine = Machine(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 
-from qcheck.kinds.schema import configuration, kueue
+from qcheck.kinds.schema import kueue
 from qcheck.kinds.schema.node import SchemaNode, VersionScope, parse
 from qcheck.kinds.schema.structure import Compiler
 
@@ -85,7 +85,9 @@ def _describe(group: str, version: str, kind: str, release: Release) -> Describe
     if group == KUEUE:
         text, served = kueue.KINDS.get(kind), SERVED.get(kind, {})
     elif group == CONFIG:
-        text, served = configuration.CONFIGURATION if kind == "Configuration" else None, CONFIG_SERVED
+        from qcheck.kinds.schema.configuration import CONFIGURATION  # 0.1 ms
+
+        text, served = CONFIGURATION if kind == "Configuration" else None, CONFIG_SERVED
     else:
         versions, text = _foreign(group, kind)
         served = dict.fromkeys(versions, ((0, 0), _NEVER))

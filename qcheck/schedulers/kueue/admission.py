@@ -8,7 +8,6 @@ from qcheck.cluster.views import answered_once
 from qcheck.cluster.workloads import Workload
 from qcheck.schedulers.kueue.assignment import Assigned, Assignment, AssignmentTerms
 from qcheck.schedulers.kueue.decision import Decision, Looked
-from qcheck.schedulers.kueue.equal_workloads import how_many
 from qcheck.schedulers.kueue.flavor_assignment import Assigner, demands
 from qcheck.schedulers.kueue.gates import PARTIAL, is_on
 from qcheck.schedulers.kueue.rejected_workloads import refusals
@@ -113,6 +112,8 @@ def _within(
         return replace(start, admitted=False, assigned=first.assigned, reasons=reasons, code=code)
     many = 1
     if start.copies > 1:
+        from qcheck.schedulers.kueue.equal_workloads import how_many  # 0.1 ms
+
         many = how_many(cluster, queue, lambda held: search.run(held)[0], start.copies)
     found = replace(start, admitted=True, assigned=first.assigned, admitted_copies=many, placed=looked.placed)
     if many < start.copies:
