@@ -1,4 +1,4 @@
-"""Builds what is generated: `rules/index.json`, `rules/messages.json`, the fields of the settings and of node pools, the
+"""Builds what is generated: `rule_table.py`, `rules/messages.json`, the fields of the settings and of node pools, the
 pages of the rules, and the output of commands shown in documents.
 
 `make docs` runs it; a test holds everything current.
@@ -71,9 +71,31 @@ if it depends on an estimate.
 """
 
 
+RULE_TABLE = ROOT / "qcheck" / "findings" / "rule_table.py"
+TABLE_HEAD = '''\
+"""The rules as rows: the fields of `catalogue.Rule`, in order. Generated from `rules/` by `make docs`."""
+# ruff: noqa
+# fmt: off
+
+from __future__ import annotations
+
+from qcheck.findings.severity import Severity
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from qcheck.findings.catalogue import Params
+
+    Row = tuple[str, str, str, Severity, str, str, tuple[str, ...], str, str, str, Params]
+
+ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
+
+ROWS: tuple[Row, ...] = (
+'''
+
+
 def main() -> None:
-    # These first: what the pages show is found by the rules that the index lists, and by settings.
-    write(ROOT / "rules" / "index.json", index(list(read_rulebook().values())))
+    # These first: what the pages show is found by the rules that the table lists, and by settings.
+    write(RULE_TABLE, rule_table(list(read_rulebook().values())))
     for path, text in from_models().items():
         write(path, text)
     for path, text in generated().items():
@@ -94,7 +116,7 @@ def write(path: Path, text: str) -> None:
 def generated() -> dict[Path, str]:
     """Every generated file with its text."""
     rules = list(read_rulebook().values())
-    files = {ROOT / "rules" / "index.json": index(rules), ROOT / "docs" / "rules.md": overview(rules)}
+    files = {RULE_TABLE: rule_table(rules), ROOT / "docs" / "rules.md": overview(rules)}
     files[ROOT / "rules" / "messages.json"] = messages(rules)
     files |= {
         path: KINDS.sub(lambda _: kinds(), CONSOLE.sub(rerun, path.read_text(encoding="utf-8"))) for path in written()
@@ -173,10 +195,12 @@ def stale() -> list[Path]:
     return [path for path in (ROOT / "docs" / "rules").glob("*.md") if path.stem not in known]
 
 
-def index(rules: list[RuleText]) -> str:
+def rule_table(rules: list[RuleText]) -> str:
     """One rule a line, so that two changes seldom touch the same one."""
-    lines = (json.dumps(rule.index_entry(), ensure_ascii=False) for rule in rules)
-    return "[\n" + ",\n".join(lines) + "\n]\n" if rules else "[]\n"
+    rows = [
+        [rule.severity.upper() if value is rule.severity else repr(value) for value in rule.row()] for rule in rules
+    ]
+    return TABLE_HEAD + "".join(f"    ({', '.join(row)}),\n" for row in rows) + ")\n"
 
 
 def messages(rules: list[RuleText]) -> str:

@@ -24,13 +24,14 @@ from qcheck.cli.terminal import wants_color
 EXAMPLE = str(FIXTURES / "clusters" / "research-fleet")
 CLEAN = str(RULES / "QC101-quota-exceeds-capacity" / "pass-exact")
 UNUSED = {
-    "contextlib", "dataclasses", "difflib", "fractions", "hashlib", "heapq", "pathlib", "pathspec", "select", "typing",
-    "unicodedata", "yaml",
+    "contextlib", "dataclasses", "difflib", "fractions", "hashlib", "heapq", "json", "pathlib", "pathspec", "select",
+    "typing", "unicodedata", "yaml",
     "qcheck.checks.configuration.manager", "qcheck.checks.queues.limit_ranges", "qcheck.checks.topology.levels",
     "qcheck.cluster.edits", "qcheck.documents.events", "qcheck.documents.extent", "qcheck.documents.templates",
     "qcheck.findings.causes", "qcheck.findings.fingerprint", "qcheck.kinds.running", "qcheck.kinds.schema.operators",
-    "qcheck.nodepools.machine_catalogue", "qcheck.packing.linear", "qcheck.packing.unschedulable", "qcheck.pipeline.render",
-    "qcheck.pipeline.second_process", "qcheck.reports.fleet", "qcheck.reports.github", "qcheck.settings.without_pydantic",
+    "qcheck.nodepools.machine_catalogue", "qcheck.packing.search", "qcheck.packing.spread", "qcheck.packing.unschedulable",
+    "qcheck.pipeline.render", "qcheck.pipeline.second_process", "qcheck.reports.fleet", "qcheck.reports.github",
+    "qcheck.settings.without_pydantic",
 }  # fmt: skip
 """What a repository without findings needs no part of."""
 HEAVY = {"typer", "rich", "pydantic", "jsonschema", "ruamel", "asyncio", "importlib.metadata", "click"}

@@ -53,7 +53,7 @@ def test_the_wheel_holds_the_package_and_the_rules(built: Path) -> None:
     modules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "qcheck").rglob("*.py")}
     rules = {f"qcheck/rules/{rule.slug}.yaml" for rule in read_rulebook().values()}
     pages = {f"qcheck/rules/pages/{identifier}.md" for identifier in read_rulebook()}
-    assert modules | rules | pages | {"qcheck/rules/index.json", "qcheck/py.typed"} <= names
+    assert modules | rules | pages | {"qcheck/py.typed"} <= names
     others = {name for name in names if not name.startswith("qcheck/")}
     assert {name.split("/")[0] for name in others} == {f"kueue_qcheck-{__version__}.dist-info"}
     assert any(name.endswith("licenses/LICENSE") for name in others)

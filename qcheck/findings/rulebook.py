@@ -1,6 +1,6 @@
-"""The rules as their YAML files define them: everything that `rules/index.json`, the documentation and `explain` need.
+"""The rules as their YAML files define them: everything that `rule_table.py`, the documentation and `explain` need.
 
-A run never imports this module; it reads the index (`catalogue.py`).
+A run never imports this module; it reads the table (`catalogue.py`).
 """
 
 from __future__ import annotations
@@ -72,12 +72,11 @@ class RuleText(RulePart):
     def slug(self) -> str:
         return f"{self.id}-{self.name}"
 
-    def index_entry(self) -> dict[str, object]:
-        """Return the fields that a run needs."""
-        entry = self.model_dump(
-            include={"id", "name", "family", "severity", "summary", "fix", "needs", "scheduler", "kueue", "since"}
-        )
-        return {**entry, "params": {name: p.default for name, p in self.params.items()}}
+    def row(self) -> tuple[object, ...]:
+        """Return what a run needs: the fields of `catalogue.Rule`, in order."""
+        params = {name: p.default for name, p in self.params.items()}
+        texts = (self.id, self.name, self.family, self.severity, self.summary, self.fix)
+        return (*texts, tuple(self.needs), self.scheduler, self.kueue, self.since, params)
 
 
 def read_rulebook() -> dict[str, RuleText]:
