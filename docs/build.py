@@ -83,9 +83,7 @@ from qcheck.findings.severity import Severity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from qcheck.findings.catalogue import Params
-
-    Row = tuple[str, str, str, Severity, str, str, tuple[str, ...], str, str, str, Params]
+    Row = tuple[str, str, str, Severity, str, str, tuple[str, ...], str, str, str, dict[str, str | int | list[str]]]
 
 ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
 
