@@ -1,4 +1,4 @@
-"""Pods that another scheduler than Kueue starts in one topology domain."""
+"""Placement of pods that a scheduler other than Kueue starts in one topology domain."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _in_one_level(
 ) -> Schedule:
     """Return whether pods that find nodes somewhere also find them in one domain.
 
-    Where no node carries the level's label, it may still come from elsewhere: nothing is proved then.
+    If no node has the level's label, it may still come from an unread source; then nothing is proved.
     """
     requests = [scheduled(cluster, w.template, limits) for w in wanted]
     members = tuple(Pods(w.pod_set.name, r, w.count) for w, r in zip(wanted, requests, strict=True))
@@ -84,7 +84,7 @@ def _in_one_level(
 
 
 def _fits(cluster: Cluster, party: GangRequest, domain: RequiredDomain, sure: set[str]) -> bool:
-    """Return whether a domain of nodes that surely take the pods holds all of them."""
+    """Return whether a domain holds all pods on nodes that are sure to accept them."""
     laid = layout(cluster, domain.pool, domain.levels, party.asked, PLAIN, party.size, lambda group: group.name in sure)
     if laid is None or set(domain.levels) & laid.unclear:
         return False

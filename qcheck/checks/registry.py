@@ -32,7 +32,7 @@ def rule(identifier: str) -> Callable[[Check], Check]:
 
 
 def import_checks(families: Iterable[str], cluster: Cluster | None = None) -> None:
-    """Import the modules of some families; of a cluster, those whose rules may find something there."""
+    """Import the modules of some families; with a cluster, only those whose rules may find something in it."""
     for family in families:
         for module in MODULES.get(family, ()):
             if cluster is None or has_subject(cluster, f"{family}.{module}"):

@@ -1,6 +1,6 @@
-"""The subjects of rules: where a cluster has none of what the rules of a module are about, they find nothing.
+"""The subjects of rules: if a cluster has no subject of a module's rules, they find nothing.
 
-Such a module is not imported: most repositories need two thirds of them, and each takes 0.15 ms.
+Such a module is not imported: most repositories need two thirds of them, and each import takes 0.15 ms.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _has_gangs(cluster: Cluster) -> bool:
 
 
 def _has_domains(cluster: Cluster) -> bool:
-    """Return whether something names a domain above the node; for KAI and Volcano many things may."""
+    """Return whether anything may name a domain above the node; true for every cluster with KAI or Volcano."""
     if cluster.topologies or any(s.level for s in cluster.policy.shapes) or _has_gangs(cluster):
         return True
     if has_kai(cluster) or has_volcano(cluster) or any(p.topology for p in cluster.pools):
@@ -87,7 +87,7 @@ SUBJECTS: dict[str, Callable[[Cluster], object]] = {
         has_volcano,
     ),
 }  # fmt: skip
-"""By module, a test whether a cluster has any of it. Modules that are not listed are about queues, pools or workloads."""
+"""By module, a test whether a cluster has its subject. Unlisted modules concern queues, pools or workloads."""
 
 
 def has_subject(cluster: Cluster, module: str) -> bool:

@@ -65,7 +65,7 @@ CommandLineError: type[Exception] = next(c for c in typer.BadParameter.__mro__ i
 
 
 def _hinted(error: Any, words: Sequence[str]) -> Any:
-    """Return the error; for words that are commands of other programs, with the option that does the same here."""
+    """Return the error; if the word is a common command of other programs, with the equivalent option here."""
     word, *more = words or ("",)
     meant = {
         "version": "qcheck --version",

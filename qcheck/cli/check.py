@@ -118,7 +118,7 @@ def _rendered(result: Result, output: Output, options: CheckOptions) -> str:
 
 
 def _settings(options: CheckOptions) -> Settings:
-    """The settings, with what the flags say instead."""
+    """Return the settings, overridden by the flags."""
     settings = settings_for(options.paths, options.config, options.cluster, options.live, options.render)
     select, ignore = words(options.select), words(options.ignore)
     check_rules(select, "--select")
@@ -134,7 +134,7 @@ def _settings(options: CheckOptions) -> Settings:
 
 
 def _judged(result: Result, options: CheckOptions) -> Result:
-    """The result under the threshold that was asked for; `--strict` lets warnings fail as well."""
+    """Return the result with the threshold in the flags; with `--strict`, warnings fail as well."""
     asked = Severity(options.fail_on)
     lowered = Severity.WARNING if options.strict and asked is Severity.ERROR else asked
     view = View(everything=options.all, statistics=options.statistics)

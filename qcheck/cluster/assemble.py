@@ -1,4 +1,4 @@
-"""Join decoded objects into one frozen `Cluster`."""
+"""Joins decoded objects into one frozen `Cluster`."""
 
 from __future__ import annotations
 

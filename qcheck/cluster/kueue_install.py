@@ -20,7 +20,7 @@ class KueueInstall(Value):
 
 
 def agreed(installs: Sequence[KueueInstall]) -> KueueInstall | None:
-    """Return what all installations of one cluster state; where they differ, nothing is known."""
+    """Return what all installations of one cluster agree on; None without installations."""
     if not installs:
         return None
     first = installs[0]

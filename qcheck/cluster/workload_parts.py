@@ -1,7 +1,4 @@
-"""Combine workloads that are spread over several documents: TrainJobs, prebuilt Workloads, pod groups.
-
-Source: Kueue 0.19 `pkg/controller/jobs/{trainjob,pod}`, `pkg/controller/jobframework`.
-"""
+"""Combines workloads that are spread over several documents: TrainJobs, prebuilt Workloads, pod groups."""
 
 from __future__ import annotations
 

@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from qcheck.cluster.problems import ProblemCode
 
     Entries = dict[str, int] | list[int]
-    """Offsets of the entries of a container: of the items of a list; of those of a mapping, by key.
+    """Offsets of the entries of a container: of a list, those of its items; of a mapping, a number by key.
 
-    The latter are `offset of the key << KEY_SHIFT | offset of the value`.
+    The number is `offset of the key << KEY_SHIFT | offset of the value`.
     """
 
     class Finder(Protocol):

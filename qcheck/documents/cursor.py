@@ -59,7 +59,7 @@ class Cursor:
         return [Cursor(self.document, (*self.route, at), inner) for at, inner in enumerate(self.data)]
 
     def items_at(self, key: str) -> list[Cursor]:
-        """The items of the list under a key. The same as `self[key].items()`, but cheaper, as most lists are left out."""
+        """Return the items of the list under a key: `self[key].items()`, but cheaper, as most lists are absent."""
         listed = self.data.get(key) if isinstance(self.data, dict) else None
         return self[key].items() if listed else []
 

@@ -27,7 +27,7 @@ NAMED = r"""(?m)^[ \t]*["']?(?:apiVersion|kind)["']?[ \t]*:"""
 SOURCE = "# Source: "
 """The comment in which helm names the template of a document."""
 STATEMENTS = ("{{", "${", "{%", "%{", "<%")
-"""The beginning of a template's statements. A text is searched for its first character much faster than for two."""
+"""The starts of template statements. Searching a text for their first characters beforehand is much faster."""
 LEFT_OPEN = ("<", "$", "__", "@", "%", "PLACEHOLDER", "REPLACE", "CHANGE", "YOUR_")
 """Every text with a placeholder for people to fill in contains one of these."""
 PLACEHOLDER = re.compile(

@@ -1,4 +1,4 @@
-"""Settle findings: determine their severity and order, and whether they are suppressed or accepted."""
+"""Settles findings: determines their severity and order, and whether they are suppressed or accepted."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def settle(
 
 
 def _merged(findings: Iterable[Finding], clusters: Sequence[str]) -> tuple[Finding, ...]:
-    """Each finding once, with the clusters that have it."""
+    """Return each finding once, with the clusters that have it."""
     if len(clusters) < 2:
         return tuple(findings)
     from qcheck.findings.same_in_clusters import merged  # 0.3 ms

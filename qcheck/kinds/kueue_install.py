@@ -1,7 +1,7 @@
 """Installations of Kueue's manager: its Deployment, and releases and values of its chart.
 
-The manager's command line states feature gates (`--feature-gates`), which the chart writes from
-`controllerManager.featureGates`; the tag of its image, or the version of the chart, states the release.
+Feature gates are on the manager's command line (`--feature-gates`), which the chart writes from
+`controllerManager.featureGates`; the release is in the tag of its image, or is the version of the chart.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ GATE = re.compile(r"\s*(\w+)\s*=\s*(true|false)\s*\Z", re.IGNORECASE)
 
 
 def read_installs(loaded: Iterable[Loaded]) -> list[KueueInstall]:
-    """Return every installation of the manager among some files."""
+    """Return every installation of the manager in some files."""
     found: list[KueueInstall] = []
     for file in loaded:
         text = file.text.text
@@ -61,7 +61,7 @@ def _deployment(at: Cursor) -> KueueInstall | None:
 
 
 def _flags(words: list[str]) -> dict[str, bool]:
-    """The gates of `--feature-gates=A=true,B=false`, whose value may be the next word."""
+    """Return the gates of `--feature-gates=A=true,B=false`; the value may also be the next word."""
     found: dict[str, bool] = {}
     for word, following in zip_longest(words, words[1:], fillvalue=""):
         flag, _, value = word.partition("=")
@@ -72,7 +72,7 @@ def _flags(words: list[str]) -> dict[str, bool]:
 
 
 def _of_chart(at: Cursor) -> Iterator[KueueInstall]:
-    """Installations of the chart: by Flux, by Argo CD, or with a file of values."""
+    """Yield installations of the chart: by Flux, by Argo CD, or with a file of values."""
     group, kind, spec = at.text_at("apiVersion"), at.text_at("kind"), at["spec"]
     if group.startswith(FLUX_HELM) and kind == "HelmRelease":
         chart = spec["chart"]["spec"]
@@ -94,7 +94,7 @@ def _is_kueue(chart: str) -> bool:
 
 
 def _is_own_values(at: Cursor) -> bool:
-    """Return whether a file holds values of Kueue's chart: no other has both keys."""
+    """Return whether a file contains values of Kueue's chart: no other chart has both keys."""
     return at["managerConfig"].exists and at["controllerManager"]["featureGates"].exists
 
 

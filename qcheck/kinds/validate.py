@@ -76,7 +76,7 @@ _REFUSALS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
 
 MOST = 2000
 _right: set[bytes] = set()
-"""Likenesses of objects with which nothing was wrong, at most `MOST`: thousands of objects are a few different ones."""
+"""Keys of valid objects, at most `MOST`: thousands of objects are often a few different ones."""
 
 
 def validate(root: Cursor, target: Target) -> tuple[Problem, ...]:

@@ -1,4 +1,4 @@
-"""Faults of manifests that Terraform applies as YAML text, at the line of the configuration that holds it."""
+"""Faults of manifests that Terraform applies as YAML text, at their line in the configuration."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _problem(fault: Fault, at: Cursor, address: str) -> Problem:
 
 
 def _place(spot: Spot, at: Cursor, caption: str = "") -> Place:
-    """The line of a heredoc in which the spot is; the whole attribute if the text is not written like that."""
+    """Return the line of a heredoc that contains the spot; the whole attribute if the text is written differently."""
     document = at.document
     number, column, end_number, end_column = spot.span()
     if isinstance(document, HclDocument):

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class PoolContext:
-    """The objects of one cluster that are about nodes, by API group and kind, in the order of the files.
+    """The objects of one cluster that concern nodes, by API group and kind, in the order of the files.
 
-    `applied` are objects of other kinds that Terraform applies, each with whether it is known that it does; `broken` are
-    faults of the text of such objects.
+    `applied` are other objects that Terraform applies, each with whether it certainly does; `broken` are faults of the
+    text of such objects.
     """
 
     def __init__(self, own: Mapping[str, Machine]) -> None:

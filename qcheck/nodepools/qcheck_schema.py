@@ -78,7 +78,7 @@ class NodePoolPart(FormatPart):
 
 
 def json_schema() -> dict[str, object]:
-    """The JSON Schema (2020-12) of the format."""
+    """Return the JSON Schema (2020-12) of the format."""
     schema = NodePoolPart.model_json_schema(by_alias=True)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "qcheck.dev/v1 NodePool"}
 

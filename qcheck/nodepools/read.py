@@ -1,4 +1,4 @@
-"""Reading of every node pool and node among some objects and HCL files."""
+"""Reads every node pool and node in some objects and HCL files."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class PoolsRead(Value):
-    """Every pool and node among some inputs, and what could not be understood.
+    """Every pool and node in some inputs, and the problems of reading them.
 
-    `applied` are the other objects that Terraform applies, each with whether it is known that it does; `broken` are faults
-    of their text.
+    `applied` are other objects that Terraform applies, each with whether it certainly does; `broken` are faults of
+    their text.
     """
 
     pools: tuple[NodePool, ...]
@@ -33,7 +33,7 @@ class PoolsRead(Value):
 
 
 def read(roots: Iterable[Cursor], own: Mapping[str, Machine], hcl: Sequence[Text] = ()) -> PoolsRead:
-    """Read some objects and HCL files; `own` are the machine types of the settings."""
+    """Return the pools and nodes in some objects and HCL files; `own` are the machine types in the settings."""
     context = PoolContext(own)
     nodes: list[Cursor] = []
     mine: list[tuple[str, Cursor]] = []

@@ -19,7 +19,7 @@ MANY = 1000
 
 
 def begin(manifests: list[Cursor], target: Target) -> Callable[[], list[Problem]]:
-    """Begin to judge the objects, and return a function that waits for the problems.
+    """Begin to validate the objects, and return a function that waits for the problems.
 
     With many objects, a second process finds those with problems while they are decoded here.
     """

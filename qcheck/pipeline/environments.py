@@ -100,7 +100,7 @@ class _Repository:
         return sorted(found - {""})
 
     def _of_copies(self) -> set[str]:
-        """Directories beside each other that define the same object of a whole cluster, or the same pool, alike or not."""
+        """Return the differing parts of sibling directories that define the same cluster-scoped object or pool."""
         folders: dict[tuple[str, str, str], set[str]] = {}
         for path, file in zip(self.paths, self.files, strict=True):
             if any(is_below(path, folder) for folder in self.tree.folders):

@@ -197,7 +197,7 @@ def modelled(read: ReadInputs, settings: Settings, watch: Watch = unwatched) -> 
 
 
 def _other_releases(clusters: Iterable[Cluster]) -> Iterator[NotRead]:
-    """Yield what installs another release of Kueue than the one by which its cluster is judged."""
+    """Yield the inputs that install a release of Kueue other than the one assumed for their cluster."""
     for cluster in clusters:
         install, judged = cluster.install, cluster.policy.kueue
         if install is not None and install.release not in (None, (judged.major, judged.minor)):

@@ -183,7 +183,7 @@ def _object(data: dict[str, Any] | None) -> ObjectId | None:
 def _inputs(
     reports: Sequence[dict[str, Any]], catalogue: Mapping[str, Rule], fleet: Sequence[ClusterSummary]
 ) -> Inputs:
-    """All inputs. A file that several runs read counts once, but for reports that do not list their files."""
+    """Return the inputs of all reports. A file in several reports counts once, if the reports list their files."""
     all_inputs = [report["inputs"] for report in reports]
     unlisted = [i for i in all_inputs if "read" not in i]
     listed = (FileRead(f["path"], f["documents"], f["size"]) for i in all_inputs for f in i.get("read", ()))

@@ -95,7 +95,7 @@ def model(
 
 
 def _own(manifests: list[Cursor]) -> tuple[list[Cursor], State | None]:
-    """The objects that somebody configured, and the state of the cluster; None if nothing is of a cluster."""
+    """Return the objects that somebody configured, and the runtime state; None if no object is from a cluster."""
     if not any(is_of_cluster(r.data) for r in manifests):
         return manifests, None
     from qcheck.kinds.running import split  # 0.5 ms

@@ -18,7 +18,7 @@ HELP = "Add the plan as JSON (`terraform show -json`) to the paths: it contains 
 
 
 class Applied(Value):
-    """The objects of relevant kinds; for those that are unknown, problems and what they may define.
+    """The objects of relevant kinds; for those with unknown values, problems and what they may define.
 
     `uncertain` are objects that may not exist.
     """
@@ -30,7 +30,7 @@ class Applied(Value):
 
 
 def applied(read: PoolsRead) -> Applied:
-    """Sort the objects that Terraform applies into those that are known and those that hold a value which is not."""
+    """Sort the objects that Terraform applies into known ones and those that contain an unknown value."""
     news = [broken for broken in read.broken if concerns_queues_text(broken.text)]
     unread = [
         Unread(b.problem.place.origin.path, kinds_in(b.text))

@@ -151,7 +151,7 @@ class Settings(Value):
 
     @property
     def newer_releases(self) -> Iterator[str]:
-        """Yield what the settings say of releases that are newer than those that qcheck knows."""
+        """Yield a sentence for each release in the settings that is newer than those that qcheck knows."""
         known, asked = Policy(), self.policy
         for name, release, newest in (
             ("Kueue", asked.kueue, NEWEST_KUEUE),

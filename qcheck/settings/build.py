@@ -173,7 +173,7 @@ def _limits(part: schema.LimitsPart) -> Limits:
 
 
 def base_units(amounts: schema.Amounts) -> dict[str, int]:
-    """Quantities as integers in base units: milli-cpu, bytes, devices."""
+    """Return quantities as integers in base units: milli-cpu, bytes, devices."""
     return {resource: amount(resource, parse_quantity(text)) for resource, text in amounts.items()}
 
 

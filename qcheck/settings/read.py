@@ -1,4 +1,4 @@
-"""Read a settings file into `Settings`, or raise an error that names each line and its correction."""
+"""Reads a settings file into `Settings`, or raises an error that names each line and its correction."""
 
 from __future__ import annotations
 

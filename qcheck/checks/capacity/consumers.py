@@ -44,11 +44,11 @@ class Consumer(Value):
 
     @property
     def is_grown(self) -> bool:
-        """Return whether these are more pods than there are at first."""
+        """Return whether these are more pods than at first."""
         return self.count > self.pod_set.count * self.workload.groups
 
     def sizes(self) -> Iterator[Consumer]:
-        """Yield it with the pods that it has, and with the most that an autoscaler makes of them."""
+        """Yield the consumer with its current number of pods, and with the most that an autoscaler sets."""
         yield self
         most = (self.pod_set.maximum or 0) * self.workload.groups
         if most > self.count:

@@ -131,7 +131,7 @@ def cohort_cycle(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _below_cycles(cluster: Cluster) -> dict[tuple[str, ...], list[ClusterQueue]]:
-    """The queues below each cycle of cohorts, in the order of the files."""
+    """Return the queues below each cycle of cohorts, in the order of the files."""
     tree = cohort_tree(cluster)
     cycle_of = {name: cycle for cycle in tree.cycles for name in cycle}
     found: dict[tuple[str, ...], list[ClusterQueue]] = {}

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @rule("QC508")
 def quota_not_domain_multiple(cluster: Cluster) -> Iterator[Finding]:
-    """Accelerator quota that leaves a rest smaller than the domains in which its workloads run."""
+    """Report accelerator quota that leaves a rest smaller than the domains in which its workloads run."""
     for (flavor, resource), quotas in promises_of(cluster).cells.items():
         if not is_compute(resource) or not supply_of(cluster).matches(flavor):
             continue
@@ -72,7 +72,7 @@ def _no_multiple(cluster: Cluster, flavor: str, level: str, size: DomainSize, sh
 
 
 def _size_place(cluster: Cluster, flavor: str, level: str) -> Place | None:
-    """Return where a pool says how large its domains are."""
+    """Return the place where a pool states the size of its domains, else a group's place."""
     stated = [
         t for m in supply_of(cluster).matches(flavor) if m.group.pool for t in m.group.pool.topology if t.level == level
     ]

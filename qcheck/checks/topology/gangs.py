@@ -46,7 +46,7 @@ def gang_exceeds_domain(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _started_elsewhere(verdict: Verdict) -> Iterator[Finding]:
-    """Workloads that another scheduler than Kueue would have to start in one domain."""
+    """Report a workload that a scheduler other than Kueue would have to start in one domain."""
     workload, reason = verdict.workload, verdict.reasons[-1]
     if reason.cause is ReasonCause.DOMAIN:
         found = finding(reason.place, f"{workload.id.kind} {workload.name} {reason.message}").about(workload.id)

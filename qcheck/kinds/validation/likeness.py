@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from qcheck.kinds.validation.target import Target
 
     Part = Callable[[object, str], object]
-    """Given a value and the name of its object, returns what counts of the value."""
+    """Returns the part of a value that checks use, given the value and the name of its object."""
 
 KUEUE = "kueue.x-k8s.io/"
 LONGEST = 5000
-"""Bytes that are worth remembering."""
+"""The most bytes of a key that is remembered."""
 WITHOUT_REFERENCES = 2
 """The last version of marshal's format in which equal data has equal bytes."""
 
 
 def likeness(data: object, target: Target) -> bytes | None:
-    """The same bytes for objects that are alike: nothing is wrong with one if nothing is with the other.
+    """Return a key that is equal for objects that are alike: if one of them is valid, all are.
 
-    `marshal` tells apart what Python takes for equal: 1, 1.0 and True, and the order of keys. None for what it cannot write
-    (a value of Terraform that only running it would tell), and for objects too large to be remembered.
+    `marshal` distinguishes values that Python considers equal: 1, 1.0 and True, and the order of keys. None if it
+    cannot write a value (one that only running Terraform would determine), or if the key is too long to be remembered.
     """
     metadata = data.get("metadata") if isinstance(data, dict) else None
     name = metadata.get("name") if isinstance(metadata, dict) else None
@@ -102,4 +102,4 @@ _OF_OBJECT: dict[str, Part] = {
     **dict.fromkeys(("selector", "namespaceSelector"), _selector),
     **dict.fromkeys(("containers", "initContainers"), _containers),
 }
-"""The fields that hold names and texts; all others count as they are written."""
+"""The fields that contain names and texts; all others are used as they are written."""

@@ -39,7 +39,7 @@ class Manifests(Value):
 
 
 def manifests(resource: Resource) -> Manifests:
-    """The objects of a resource, as far as they can be told, and what is wrong with their text."""
+    """Return the objects of a resource, as far as they are known, and the faults of their text."""
     if resource.type not in TYPES:
         return Manifests((), ())
     values = resource.values

@@ -42,7 +42,7 @@ def place_in(asked: TopologyConstraint, annotation: str, field: str) -> Place:
 
 
 def required_domain(cluster: Cluster, job: KaiJob, pool: str) -> RequiredDomain | None:
-    """Return the domain that all pods of a job must share; None if KAI knows no such level, or only some pods ask for one."""
+    """Return the domain that all pods of a job must share; None if none is required of all, or KAI lacks the level."""
     asked = _of_all_pods(job)
     topology = next((t for t in cluster.kai_topologies if asked and t.name == asked.topology), None)
     if asked is None or topology is None:
@@ -55,7 +55,7 @@ def required_domain(cluster: Cluster, job: KaiJob, pool: str) -> RequiredDomain 
 
 
 def _of_all_pods(job: KaiJob) -> TopologyConstraint | None:
-    """The first constraint that requires a level for every pod of a job."""
+    """Return the first constraint that requires a level for every pod of a job."""
     workload = job.workload
     found = [job.pod_group.topology] if job.pod_group and job.pod_group.topology else list(constraints_of(workload))
     owner = workload.place.at("metadata", "annotations").route

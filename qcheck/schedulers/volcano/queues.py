@@ -52,17 +52,17 @@ class Queues(Value, cached=True):
         return found
 
     def children(self, name: str) -> list[VolcanoQueue]:
-        """The queues right below one."""
+        """Return the direct children of a queue."""
         return self._children.get(name, [])
 
     @cached_property
     def leaves(self) -> tuple[VolcanoQueue, ...]:
-        """The queues that can hold jobs. Without a hierarchy every queue is divided by itself, `root` excepted."""
+        """The queues that can hold jobs. Without a hierarchy, these are all queues except `root`."""
         return tuple(q for q in self.declared if q.name != ROOT and not (self.is_tree and self.children(q.name)))
 
     @cached_property
     def top(self) -> tuple[VolcanoQueue, ...]:
-        """The queues whose amounts contain those of all others: right below `root`, or all without a hierarchy."""
+        """The queues whose amounts contain those of all others: directly below `root`, or all without a hierarchy."""
         return tuple(self.children(ROOT)) if self.is_tree else self.leaves
 
     @property
@@ -71,12 +71,12 @@ class Queues(Value, cached=True):
         return self.scheduler.hierarchy
 
     def path(self, name: str) -> list[VolcanoQueue]:
-        """A queue and those above it, without `root`; each once."""
+        """Return a queue and its ancestors without `root`, each once."""
         return path(self.queue, name)
 
     @cached_property
     def cycles(self) -> tuple[tuple[str, ...], ...]:
-        """Queues that are their own ancestors, each cycle once; a queue that is its own parent is none."""
+        """Cycles of queues that are their own ancestors, each once, except queues that are their own parent."""
         found: dict[frozenset[str], tuple[str, ...]] = {}
         for queue in self.declared:
             line = self.path(queue.name)
@@ -96,12 +96,12 @@ class Queues(Value, cached=True):
         return {q.name: _stored(q) for q in self.declared}
 
     def node_terms(self, name: str) -> NodeGroupTerms | None:
-        """The node groups that a queue's pods are kept to; None if any node will do."""
+        """Return the node groups that a queue's pods are restricted to; None if any node will do."""
         return node_terms(self.queue, self.scheduler, name)
 
     @property
     def is_strict(self) -> bool:
-        """Return whether queues that name no node group are kept off nodes without one, too."""
+        """Return whether queues that name no node group are also kept off nodes that are in none."""
         plugin = self.scheduler.plugin(NODE_GROUPS)
         return plugin is not None and plugin.arguments.get("strict", "true").lower() not in ("false", "0", "f")
 
@@ -125,6 +125,6 @@ def _stored(queue: VolcanoQueue) -> StoredQueue:
 
 @view
 def queues_of(cluster: Cluster) -> Queues:
-    """Return Volcano's queues and the configuration that they are judged by."""
+    """Return Volcano's queues and the configuration that applies to them."""
     scheduler = cluster.volcano_scheduler
     return Queues(scheduler or DEFAULT_SCHEDULER, scheduler is None, cluster.volcano_queues)
