@@ -7,7 +7,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qcheck.quota.max_flow import overdrafts
+from qcheck.quota.max_flow import assign, overdrafts
 
 GROUPS = ["g0", "g1", "g2"]
 capacities = st.fixed_dictionaries({g: st.integers(0, 8) for g in GROUPS})
@@ -36,6 +36,18 @@ def test_overdrafts_are_the_smallest_proofs(drawn: list[tuple[int, set[str]]], c
         assert not any(p < chosen for p in proofs)
         assert over.supply == sum(capacity[g] for g in over.groups)
         assert over.wanted == sum(wanted[f] for f in chosen)
+
+
+@given(flavors, capacities)
+def test_the_last_demand_gets_what_the_others_leave(
+    drawn: list[tuple[int, set[str]]], capacity: dict[str, int]
+) -> None:
+    wanted = {f"f{i}": w for i, (w, _) in enumerate(drawn)}
+    reach = {f"f{i}": dict.fromkeys(sorted(groups), None) for i, (_, groups) in enumerate(drawn)}
+    *others, last = wanted
+    everything = assign(wanted, reach, capacity)
+    without = assign({f: wanted[f] for f in others}, reach, capacity)
+    assert sum(everything.values()) - sum(without.values()) == sum(a for (f, _), a in everything.items() if f == last)
 
 
 def test_a_flavor_that_reaches_only_part_of_a_group() -> None:

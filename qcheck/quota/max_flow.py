@@ -6,10 +6,12 @@ more than the groups that it reaches hold together. That subset, made as small a
 
 from __future__ import annotations
 
+from collections import deque
+
 from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     Reach = Mapping[str, Mapping[str, int | None]]
 
@@ -81,48 +83,44 @@ def _shortfall(demands: Mapping[str, int], reach: Reach, capacity: Mapping[str, 
 def assign(demands: Mapping[str, int], reach: Reach, capacity: Mapping[str, int | None]) -> dict[tuple[str, str], int]:
     """Return how much each pool draws from each group when as much demand as possible is met (augmenting paths)."""
     total = sum(demands.values())
-    drawn: dict[tuple[str, str], int] = {}
-    left = {g: (total if capacity[g] is None else capacity[g]) for f in demands for g in reach[f]}
+    left = {g: (total if (held := capacity[g]) is None else held) for f in demands for g in reach[f]}
+    drawn: dict[str, dict[str, int]] = {g: {} for g in left}
     for pool, demand in demands.items():
         while demand > 0:
-            path, amount = _augment(pool, demand, demands, reach, left, drawn)
+            path, amount = _augment(pool, demand, reach, left, drawn)
             if amount == 0:
                 break
-            for (f, g), sign in path:
-                drawn[f, g] = drawn.get((f, g), 0) + sign * amount
-            last = path[-1][0][1]
-            left[last] = (left[last] or 0) - amount
+            for f, g, sign in path:
+                drawn[g][f] = drawn[g].get(f, 0) + sign * amount
+            left[path[-1][1]] -= amount
             demand -= amount
-    return drawn
+    return {(pool, group): amount for group, pools in drawn.items() for pool, amount in pools.items()}
 
 
 def _augment(
-    pool: str,
-    demand: int,
-    demands: Iterable[str],
-    reach: Reach,
-    left: Mapping[str, int | None],
-    drawn: Mapping[tuple[str, str], int],
-) -> tuple[list[tuple[tuple[str, str], int]], int]:
-    """Return the shortest path to serve more of `pool`, rerouting other pools to other groups."""
-    came: dict[str, tuple[list[tuple[tuple[str, str], int]], int]] = {pool: ([], demand)}
-    waiting = [pool]
+    pool: str, demand: int, reach: Reach, left: Mapping[str, int], drawn: Mapping[str, Mapping[str, int]]
+) -> tuple[list[tuple[str, str, int]], int]:
+    """Return the shortest path to serve more of `pool`, rerouting other pools to other groups, and the amount.
+
+    `left` is what each group still holds, `drawn` what each pool draws from it. A step of the path is a pool, a group,
+    and 1 where the pool draws more from it, -1 where it draws less.
+    """
+    came: dict[str, tuple[list[tuple[str, str, int]], int]] = {pool: ([], demand)}
+    waiting = deque([pool])
     seen_groups: set[str] = set()
     while waiting:
-        at = waiting.pop(0)
+        at = waiting.popleft()
         path, amount = came[at]
         for group, cap in reach[at].items():
-            room = amount if cap is None else min(amount, cap - drawn.get((at, group), 0))
+            room = amount if cap is None else min(amount, cap - drawn[group].get(at, 0))
             if room <= 0 or group in seen_groups:
                 continue
             seen_groups.add(group)
-            here = [*path, ((at, group), 1)]
-            free = left[group] or 0
-            if free > 0:
-                return here, min(room, free)
-            for other in demands:
-                held = drawn.get((other, group), 0)
+            here = [*path, (at, group, 1)]
+            if left[group] > 0:
+                return here, min(room, left[group])
+            for other, held in drawn[group].items():
                 if held > 0 and other not in came:
-                    came[other] = ([*here, ((other, group), -1)], min(room, held))
+                    came[other] = ([*here, (other, group, -1)], min(room, held))
                     waiting.append(other)
     return [], 0

@@ -11,13 +11,13 @@ from functools import cached_property
 from qcheck.cluster.policy import matches_any
 from qcheck.cluster.resources import BASIC, looks_like_accelerator
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.cluster.views import view
+from qcheck.cluster.views import cache_of, view
 from qcheck.supply.eligibility import demand_of, pool_match, select
 from qcheck.supply.groups import ALL, NONE, Match, NodeGroup
 from qcheck.supply.node_classes import group_nodes
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Hashable
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.pods import PodTemplate
@@ -105,12 +105,17 @@ class Supply:
             return True
         return resource not in BASIC and resource not in self.resources and not looks_like_accelerator(resource)
 
-    def kept_of(self, resource: str, group: NodeGroup) -> int | None:
-        """Return how much of a group the reserves hold, per node and in total; None if there is no ceiling."""
-        each = max((c.reserved(resource) for c in group.classes), default=0)
-        if each and group.ceiling is None:
-            return None
-        return each * (group.ceiling or 0) + self.kept_back(resource, (group.name,))[0]
+    def kept_by_group(self, resource: str) -> dict[str, int | None]:
+        """Return how much of each group the reserves hold, per node and in total; None if a group has no ceiling."""
+        capacity = {g.name: g.ceiling_supply(resource) for g in self.groups}
+        left = dict(capacity)
+        self.set_aside(resource, left)
+        kept: dict[str, int | None] = {}
+        for group in self.groups:
+            each = max((c.reserved(resource) for c in group.classes), default=0)
+            in_total = (capacity[group.name] or 0) - (left[group.name] or 0)
+            kept[group.name] = None if each and group.ceiling is None else each * (group.ceiling or 0) + in_total
+        return kept
 
     def kept_back(self, resource: str, groups: Container[str]) -> tuple[int, tuple[str, ...]]:
         """Return how much of the groups' ceiling total reserves hold, and the reasons stated in the settings."""
@@ -139,7 +144,10 @@ def supply_of(cluster: Cluster) -> Supply:
 
 
 def is_reachable(cluster: Cluster, template: PodTemplate) -> bool:
-    """Return whether some node may match the pods' node selection."""
-    wanted = demand_of(cluster, template).selection
-    classes = (c for g in supply_of(cluster).groups for c in g.classes)
-    return any(select(wanted, c.labels, c.varying, c.names) != NONE for c in classes)
+    """Return whether some node may match the pods' node selection. Worked out once for equal pods."""
+    known: dict[Hashable, bool] = cache_of(cluster, is_reachable)
+    if template.ask not in known:
+        wanted = demand_of(cluster, template).selection
+        classes = (c for g in supply_of(cluster).groups for c in g.classes)
+        known[template.ask] = any(select(wanted, c.labels, c.varying, c.names) != NONE for c in classes)
+    return known[template.ask]

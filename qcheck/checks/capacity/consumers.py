@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from functools import cache, partial
+
 from qcheck.answers.verdicts import verdicts_of
 from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.registry import rule
@@ -9,6 +12,7 @@ from qcheck.cluster.quota_pool import pool_name
 from qcheck.cluster.reasons import ReasonCause
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.cluster.views import cache_of
 from qcheck.findings.finding import Finding, finding
 from qcheck.quota.max_flow import assign
 from qcheck.schedulers.presence import has_kai
@@ -18,25 +22,33 @@ from qcheck.supply.pod_requests import bounds, scheduled
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Hashable, Iterator, Mapping
 
     from qcheck.answers.verdict import Verdict
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.objects import ObjectId
+    from qcheck.cluster.pods import PodTemplate
     from qcheck.cluster.workloads import PodSet, Workload
     from qcheck.quota.tree import Cell
     from qcheck.supply.groups import NodeGroup, Reaching
 
+    Claim = tuple[str, tuple[str, ...]]
+    """A resource, and the names of the groups that may supply it."""
+
 
 class Consumer(Value):
-    """A pod set that requests devices without a queue: the amount of one resource, and the groups that may host it."""
+    """A pod set that requests devices of one resource without a queue; `groups` are the names of those that may host it."""
 
     workload: Workload
     pod_set: PodSet
     resource: str
     each: int
     count: int
-    groups: tuple[NodeGroup, ...]
+    groups: tuple[str, ...]
+
+    @property
+    def claim(self) -> Claim:
+        return self.resource, self.groups
 
     @property
     def total(self) -> int:
@@ -61,10 +73,20 @@ def consumer_outside_kueue(cluster: Cluster) -> Iterator[Finding]:
     bypassing = _bypassing_kai(cluster)
     outside = [v.workload for v in verdicts_of(cluster) if _is_outside(v) and v.workload.id not in bypassing]
     consumers = [c for w in outside for p in w.pod_sets for c in _consumers(cluster, w, p)]
+    asked: Counter[Claim] = Counter()
     for consumer in consumers:
-        quota = _promised(cluster, consumer)
-        others = [c for c in consumers if c is not consumer]
-        too_large = (c for c in consumer.sizes() if not _fits(cluster, c, others))
+        asked[consumer.claim] += consumer.total
+
+    promised = cache(partial(_promised, cluster))
+
+    @cache
+    def fits(claim: Claim, counted: int, amount: int) -> bool:
+        """Return whether one of the consumers fits, which `asked` counts with `counted` devices."""
+        return _fits(cluster, claim, amount, asked - Counter({claim: counted}))
+
+    for consumer in consumers:
+        quota = promised(consumer.claim)
+        too_large = (c for c in consumer.sizes() if not fits(c.claim, consumer.total, c.total))
         if quota is not None and (first := next(too_large, None)) is not None:
             yield _finding(cluster, first, quota)
 
@@ -87,12 +109,7 @@ def _consumers(cluster: Cluster, workload: Workload, pod_set: PodSet) -> Iterato
     devices = sorted(r for r in request if is_compute(r))
     if not devices or not pod_set.count:
         return
-    landing = [
-        h.group
-        for h in hosts(cluster, supply_of(cluster).groups, pod_set.template, request)
-        if h.possible and h.group.is_known
-    ]
-    large = [g for g in landing if all(g.highest(r) >= request[r] for r in devices)]
+    landing = _landing(cluster, pod_set.template, request)
     for resource in devices:
         yield Consumer(
             workload=workload,
@@ -100,35 +117,51 @@ def _consumers(cluster: Cluster, workload: Workload, pod_set: PodSet) -> Iterato
             resource=resource,
             each=request[resource],
             count=pod_set.count * workload.groups,
-            groups=tuple(g for g in large if g.advertises(resource)),
+            groups=tuple(sorted({g.name for g in landing if g.advertises(resource)})),
         )
 
 
-def _fits(cluster: Cluster, consumer: Consumer, others: list[Consumer]) -> bool:
-    """Return whether its pods find free devices after all quota and other consumers; they may use reserves."""
-    supply, resource = supply_of(cluster), consumer.resource
-    alike = [c for c in others if c.resource == resource]
-    asking = {f"consumer {number}": c for number, c in enumerate((*alike, consumer))}
+def _landing(cluster: Cluster, template: PodTemplate, request: Mapping[str, int]) -> tuple[NodeGroup, ...]:
+    """Return the groups that may host pods and whose nodes have the devices for one. Worked out once for equal pods."""
+    known: dict[Hashable, tuple[NodeGroup, ...]] = cache_of(cluster, _landing)
+    key = (template.ask, frozenset(request.items()))
+    if key not in known:
+        found = hosts(cluster, supply_of(cluster).groups, template, request)
+        known[key] = tuple(
+            h.group
+            for h in found
+            if h.possible
+            and h.group.is_known
+            and all(h.group.highest(r) >= amount for r, amount in request.items() if is_compute(r))
+        )
+    return known[key]
+
+
+def _fits(cluster: Cluster, claim: Claim, amount: int, others: Counter[Claim]) -> bool:
+    """Return whether an amount finds free devices after all quota and other consumers; it may use reserves.
+
+    The flow serves demands in order and takes nothing back from earlier ones, so the last one gets only what is free.
+    """
+    resource, last = claim[0], "the consumer"
+    asking = {f"consumers on {', '.join(c[1])}": (c[1], total) for c, total in others.items() if c[0] == resource}
+    asking[last] = (claim[1], amount)
     wanted, reach, capacity = promises_of(cluster).demand_at_best(resource)
-    kept = {f"kept of {g.name}": supply.kept_of(resource, g) for g in supply.groups}
+    kept = {f"kept of {g}": held for g, held in supply_of(cluster).kept_by_group(resource).items()}
     own: Reaching = {
-        name: dict.fromkeys(n for g in c.groups for n in (g.name, f"kept of {g.name}")) for name, c in asking.items()
+        name: dict.fromkeys(n for g in groups for n in (g, f"kept of {g}")) for name, (groups, _) in asking.items()
     }
-    room = capacity | kept
-    totals = wanted | {name: c.total for name, c in asking.items()}
-    last = f"consumer {len(alike)}"
-    met = sum(assign(totals, reach | own, room).values())
-    without = sum(assign({n: t for n, t in totals.items() if n != last}, reach | own, room).values())
-    return met - without >= consumer.total
+    totals = wanted | {name: total for name, (_, total) in asking.items()}
+    drawn = assign(totals, reach | own, capacity | kept)
+    return sum(held for (name, _), held in drawn.items() if name == last) >= amount
 
 
-def _promised(cluster: Cluster, consumer: Consumer) -> Cell | None:
-    """Return the largest quota for the resource on nodes that may host a consumer."""
-    groups = {g.name for g in consumer.groups}
+def _promised(cluster: Cluster, claim: Claim) -> Cell | None:
+    """Return the largest quota for the resource on nodes of the groups."""
+    resource, groups = claim
     cells = [
         q
         for (flavor, name), quotas in promises_of(cluster).cells.items()
-        if name == consumer.resource and any(m.group.name in groups for m in supply_of(cluster).matches(flavor))
+        if name == resource and any(m.group.name in groups for m in supply_of(cluster).matches(flavor))
         for q in quotas
         if q.promised
     ]
@@ -138,7 +171,7 @@ def _promised(cluster: Cluster, consumer: Consumer) -> Cell | None:
 def _finding(cluster: Cluster, consumer: Consumer, quota: Cell) -> Finding:
     workload, pod_set, count, each = consumer.workload, consumer.pod_set, consumer.count, consumer.each
     total = f"{count} x {each} = {consumer.total}" if count > 1 else str(each)
-    groups = names(sorted({g.name for g in consumer.groups}))
+    groups = names(list(consumer.groups))
     periodic = " each time" if workload.id.kind == "CronJob" else ""
     uses = "may grow to use" if consumer.is_grown else "uses"
     message = (
