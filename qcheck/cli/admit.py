@@ -9,7 +9,7 @@ import typer
 from qcheck import api
 from qcheck.cli.inputs import paths_for, running, settings_for
 from qcheck.cli.output import Output, parse_outputs, write
-from qcheck.cli.shared_parameters import Busy, Clusters, ConfigFile, Format, Live, Verbose
+from qcheck.cli.shared_parameters import Busy, Clusters, ConfigFile, Format, In, Live, Verbose
 from qcheck.cli.terminal import ProgressReporter, complain
 from qcheck.reports import admission as report
 
@@ -18,15 +18,6 @@ FORMATS = {"text": report.render_text, "json": report.render_json}
 Workloads = Annotated[
     list[str],
     typer.Argument(metavar="WORKLOAD...", help="Files with the workloads, or - for stdin.", show_default=False),
-]
-In = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--in",
-        metavar="PATH",
-        help="Files that describe the cluster; may be repeated. Default: as for check.",
-        show_default=False,
-    ),
 ]
 
 

@@ -13,12 +13,22 @@ Paths = Annotated[
     list[str] | None,
     typer.Argument(metavar="[PATHS]...", help="Files, directories, or - for stdin.", show_default=False),
 ]
+In = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--in",
+        metavar="PATH",
+        help="Files that describe the cluster; may be repeated. Default: as for check.",
+        show_default=False,
+    ),
+]
 ConfigFile = Annotated[str | None, typer.Option("--config", metavar="FILE", help=check_options.CONFIG.help)]
 Clusters = Annotated[
     list[str] | None,
     typer.Option("--cluster", metavar="NAME", help=check_options.CLUSTER.help, autocompletion=clusters),
 ]
 Live = Annotated[str | None, typer.Option("--live", metavar=check_options.LIVE.metavar, help=check_options.LIVE.help)]
+"""`cli/app.py` sets it to "" if no value follows."""
 LiveCluster = Annotated[
     str | None,
     typer.Option(
@@ -28,7 +38,6 @@ LiveCluster = Annotated[
     ),
 ]
 """Variant for commands that require a running cluster."""
-"""`cli/app.py` sets it to "" if no value follows."""
 Busy = Annotated[bool, typer.Option("--busy", help="Take running workloads into account; needs --live or a snapshot.")]
 Color = Annotated[
     Literal["auto", "always", "never"],

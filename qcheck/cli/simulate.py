@@ -7,10 +7,9 @@ from typing import Annotated
 import typer
 
 from qcheck.answers.question import QuestionError
-from qcheck.cli.admit import In
 from qcheck.cli.inputs import paths_for, running, settings_for
 from qcheck.cli.output import UsageError, parse_outputs, write
-from qcheck.cli.shared_parameters import Busy, Clusters, ConfigFile, Format, Live, Verbose
+from qcheck.cli.shared_parameters import Busy, Clusters, ConfigFile, Format, In, Live, Verbose
 from qcheck.cli.terminal import ProgressReporter
 from qcheck.cluster.links import DOCS
 from qcheck.cluster.value import TYPE_CHECKING
@@ -36,25 +35,30 @@ COMPARISONS = {"text": report.render_change, "json": report.render_change_json}
 HINT = f"`qcheck schema scenario` prints the schema of a scenario; {DOCS}/simulate.md explains it."
 
 
+ScenarioFile = Annotated[str, typer.Argument(metavar="SCENARIO", help="A scenario file.", show_default=False)]
+FullWith = Annotated[
+    str | None,
+    typer.Option(
+        "--full-with",
+        metavar="SHAPE",
+        help="Start with full queues of workloads of this shape: a name from the settings, or nvidia.com/gpu=8.",
+    ),
+]
+Compare = Annotated[
+    str | None,
+    typer.Option(
+        "--compare",
+        metavar="BASE..HEAD",
+        help="Compare runs before and after a change; BASE.. means up to the working files.",
+    ),
+]
+
+
 def simulate(
-    scenario: Annotated[str, typer.Argument(metavar="SCENARIO", help="A scenario file.", show_default=False)],
+    scenario: ScenarioFile,
     into: In = None,
-    full_with: Annotated[
-        str | None,
-        typer.Option(
-            "--full-with",
-            metavar="SHAPE",
-            help="Start with full queues of workloads of this shape: a name from the settings, or nvidia.com/gpu=8.",
-        ),
-    ] = None,
-    compare: Annotated[
-        str | None,
-        typer.Option(
-            "--compare",
-            metavar="BASE..HEAD",
-            help="Compare runs before and after a change; BASE.. means up to the working files.",
-        ),
-    ] = None,
+    full_with: FullWith = None,
+    compare: Compare = None,
     config: ConfigFile = None,
     cluster: Clusters = None,
     live: Live = None,

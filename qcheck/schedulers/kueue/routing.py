@@ -6,26 +6,20 @@ Source: Kueue 0.19 `pkg/controller/jobframework`, `pkg/cache/queue`.
 from __future__ import annotations
 
 from qcheck.cluster.kueue import ClusterQueue, LocalQueue
-from qcheck.cluster.place import Place
 from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.views import answered_once
 from qcheck.schedulers.kueue.gates import DEFAULT_QUEUE, is_on
-from qcheck.schedulers.kueue.inactive_queues import InactivityReason, inactive
-from qcheck.schedulers.kueue.namespaces import is_managed_namespace, selects
+from qcheck.schedulers.kueue.namespaces import is_managed_namespace
+from qcheck.schedulers.kueue.routing_obstacles import obstacles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.workloads import Workload
 
 DEFAULT = "default"
-MOST_NAMED = 20
-"""The number of queues that a reason lists."""
 KUEUE_GROUP = "kueue.x-k8s.io"
 _BUILT_IN_FRAMEWORK = "batch/job"
-_ALWAYS_THERE = ("system-node-critical", "system-cluster-critical")
 
 
 class Destination(Value):
@@ -70,7 +64,7 @@ def destination(cluster: Cluster, workload: Workload) -> Destination:
     name = workload.queue or _default_queue(cluster, workload)
     if name is None:
         return _without_queue(cluster, workload)
-    found = list(_obstacles(cluster, workload, name))
+    found = list(obstacles(cluster, workload, name))
     local = cluster.local_queue.get((workload.namespace, name))
     return Destination(
         queue_name=name,
@@ -140,165 +134,3 @@ def _without_queue(cluster: Cluster, workload: Workload) -> Destination:
         change="label it with a queue",
     )
     return Destination(None, blocked=(reason,))
-
-
-def _obstacles(cluster: Cluster, workload: Workload, name: str) -> Iterator[tuple[bool, Reason]]:
-    """Yield what keeps the workload from being considered, each with whether it is certain, in Kueue's order."""
-    yield from _excluded(cluster, workload)
-    yield from _priority(cluster, workload)
-    local = cluster.local_queue.get((workload.namespace, name))
-    place = workload.queue_place if workload.queue else workload.name_place
-    if local is None:
-        message = f"the LocalQueue {name} does not exist in namespace {workload.namespace}"
-        change = f"create it, or name one of: {_others(cluster, workload.namespace)}"
-        certain = (
-            cluster.has_all("LocalQueue")
-            and not cluster.generates("LocalQueue")
-            and not _elsewhere(cluster, workload, name)
-        )
-        yield certain, Reason(ReasonCode.MISCONFIGURED, ReasonCause.LOCAL_QUEUE_MISSING, message, place, change=change)
-        return
-    if local.is_stopped:
-        yield True, _stopped(local, place)
-    queue = cluster.queue.get(local.cluster_queue or "")
-    if queue is None:
-        message = f"the ClusterQueue {local.cluster_queue} of LocalQueue {name} does not exist"
-        near = (local.place.at("spec", "clusterQueue"),)
-        certain = cluster.has_all("ClusterQueue") or not local.cluster_queue
-        yield (
-            certain,
-            Reason(
-                code=ReasonCode.MISCONFIGURED,
-                cause=ReasonCause.CLUSTER_QUEUE_MISSING,
-                message=message,
-                place=place,
-                near=near,
-            ),
-        )
-        return
-    for each in inactive(cluster, queue):
-        message = f"ClusterQueue {queue.name} is inactive ({each.reason}): {each.message}"
-        cause = ReasonCause.QUEUE_STOPPED if each.reason is InactivityReason.STOPPED else ReasonCause.QUEUE_INACTIVE
-        yield (
-            each.certain,
-            Reason(
-                code=ReasonCode.SUSPENDED,
-                cause=cause,
-                message=message,
-                place=place,
-                near=(each.place,),
-                change=each.change,
-            ),
-        )
-    yield from _namespace(cluster, workload, queue)
-
-
-def _stopped(local: LocalQueue, place: Place) -> Reason:
-    message = (
-        f"the LocalQueue {local.name} is stopped (stopPolicy {local.stop_policy}): nothing starts until it is released"
-    )
-    near = (local.place.at("spec", "stopPolicy"),)
-    change = f"set stopPolicy of LocalQueue {local.name} to None"
-    return Reason(
-        code=ReasonCode.SUSPENDED,
-        cause=ReasonCause.LOCAL_QUEUE_STOPPED,
-        message=message,
-        place=place,
-        near=near,
-        change=change,
-    )
-
-
-def _elsewhere(cluster: Cluster, workload: Workload, name: str) -> bool:
-    """Return whether the queue exists in another namespace and the manifest states no namespace."""
-    open_ended = not workload.place.at("metadata", "namespace").exists
-    return open_ended and name in cluster.local_queues_named
-
-
-def _others(cluster: Cluster, namespace: str) -> str:
-    found = cluster.local_queue_names.get(namespace, [])
-    more = [f"{len(found) - MOST_NAMED} more"] if len(found) > MOST_NAMED else []
-    return ", ".join([*found[:MOST_NAMED], *more]) or "(there is none)"
-
-
-def _excluded(cluster: Cluster, workload: Workload) -> Iterator[tuple[bool, Reason]]:
-    manager = cluster.configuration
-    if manager is None or is_managed_namespace(cluster, workload.namespace) is not False:
-        return
-    message = f"managedJobsNamespaceSelector excludes the namespace {workload.namespace}"
-    near = (manager.place.at("managedJobsNamespaceSelector"),)
-    yield (
-        False,
-        Reason(
-            code=ReasonCode.UNMANAGED,
-            cause=ReasonCause.NAMESPACE_EXCLUDED,
-            message=message,
-            place=workload.queue_place,
-            near=near,
-        ),
-    )
-
-
-def _priority(cluster: Cluster, workload: Workload) -> Iterator[tuple[bool, Reason]]:
-    wanted = workload.priority_class
-    if wanted is not None:
-        if wanted not in cluster.workload_priority_class:
-            message = f"the WorkloadPriorityClass {wanted} does not exist, so no Workload is created"
-            place = workload.priority_class_place
-            yield (
-                cluster.has_all("WorkloadPriorityClass"),
-                Reason(ReasonCode.MISCONFIGURED, ReasonCause.PRIORITY_CLASS_MISSING, message, place),
-            )
-        return
-    named = [(p.template.priority_class, p.template.place.at("priorityClassName")) for p in workload.pod_sets]
-    if workload.job_pod_priority_class is not None:
-        at = workload.place.at("spec", "runPolicy", "schedulingPolicy", "priorityClass")
-        named.insert(0, (workload.job_pod_priority_class, at))
-    for name, place in named:
-        if name is not None and name not in cluster.priority_class and name not in _ALWAYS_THERE:
-            message = f"the PriorityClass {name} does not exist, so no Workload is created"
-            yield (
-                cluster.has_all("PriorityClass"),
-                Reason(ReasonCode.MISCONFIGURED, ReasonCause.PRIORITY_CLASS_MISSING, message, place),
-            )
-            return
-
-
-def _namespace(cluster: Cluster, workload: Workload, queue: ClusterQueue) -> Iterator[tuple[bool, Reason]]:
-    near: tuple[Place, ...] = (queue.place.at("spec", "namespaceSelector"),)
-    selector = queue.namespace_selector
-    if selector is None:
-        message = f"{queue.name} has no namespaceSelector, so it accepts workloads of no namespace"
-        change = f"set namespaceSelector of {queue.name} to {{}}"
-        yield (
-            True,
-            Reason(
-                code=ReasonCode.MISCONFIGURED,
-                cause=ReasonCause.NAMESPACE_NOT_SELECTED,
-                message=message,
-                place=workload.name_place,
-                near=near,
-                change=change,
-            ),
-        )
-        return
-    taken = selects(cluster, selector, workload.namespace)
-    if taken:
-        return
-    known = cluster.namespace.get(workload.namespace)
-    if known is not None:
-        near = (*near, known.place.at("metadata", "labels"))
-    if taken is None:
-        message = f"whether {queue.name} takes namespace {workload.namespace} depends on labels that are not known"
-    else:
-        message = f"the namespaceSelector of {queue.name} does not match namespace {workload.namespace}"
-    yield (
-        taken is not None,
-        Reason(
-            code=ReasonCode.MISCONFIGURED,
-            cause=ReasonCause.NAMESPACE_NOT_SELECTED,
-            message=message,
-            place=workload.name_place,
-            near=near,
-        ),
-    )
