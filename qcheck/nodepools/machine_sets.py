@@ -8,12 +8,12 @@ describe the capacity of future nodes in annotations. The machine type is in the
 from __future__ import annotations
 
 from qcheck.cluster.nodes import Certainty, LabelOrigin, Machine
-from qcheck.cluster.quantity import QuantityError, amount, parse_quantity
 from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.nodepools.capacity_annotations import annotated_capacity, annotated_labels, annotated_taints
 from qcheck.nodepools.figures import Count, Figures, unresolved_keys
 from qcheck.nodepools.pool import PoolDraft, PoolMachineTypes, finished, look_up
 from qcheck.nodepools.provider_labels import Provided
-from qcheck.nodepools.scalars import place, texts, written_taint
+from qcheck.nodepools.scalars import place, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,8 +29,6 @@ SIZES = tuple(
     for domain in ("cluster.x-k8s.io", "machine.openshift.io")
 )
 """Annotations with the lower and upper bounds."""
-CAPACITY = "capacity.cluster-autoscaler.kubernetes.io/"
-OLD_CAPACITY = "machine.openshift.io/"
 SYNCED = ("node-role.kubernetes.io", "node-restriction.kubernetes.io", "node.cluster.x-k8s.io")
 """Domains whose labels Cluster API copies from Machines to Nodes."""
 CAPI = LabelOrigin("Cluster API", before_boot=True)
@@ -64,8 +62,8 @@ def _capi(root: Cursor, kind: str, context: PoolContext) -> NodePool:
     synced = {
         k: v for k, v in spec["template"]["metadata"]["labels"].strings().items() if k.partition("/")[0] in SYNCED
     }
-    declared = {**_annotated_labels(annotations), **synced, **declared}
-    taints = (*taints, *figures.taints(template["taints"]), *_annotated_taints(annotations))
+    declared = {**annotated_labels(annotations), **synced, **declared}
+    taints = (*taints, *figures.taints(template["taints"]), *annotated_taints(annotations))
     if managed is not None:
         declared |= (
             managed["nodeLabels"].strings() | managed["labels"].strings() | managed["kubernetesLabels"].strings()
@@ -122,7 +120,7 @@ def _type_of(
     infra: Cursor | None, annotations: Cursor, own: Mapping[str, Machine], at: Cursor
 ) -> tuple[PoolMachineTypes, Cursor]:
     """Return the machine type of the infrastructure template, overridden by annotations."""
-    said = _annotated(annotations)
+    said = annotated_capacity(annotations)
     found = _type_field(infra) if infra is not None else None
     if found is None:
         if said:
@@ -161,36 +159,6 @@ def _is_spot(infra: Cursor | None) -> bool:
     return any(f.exists for f in fields) or "spot" in chosen or "Spot" in chosen
 
 
-def _annotated(annotations: Cursor) -> dict[str, int]:
-    """Return the capacity of a node stated in annotations, including the resource name and number of GPUs."""
-    found: dict[str, int] = {}
-    for resource, keys in (("cpu", ("cpu", "vCPU")), ("memory", ("memory",)), ("pods", ("maxPods",))):
-        for key in keys:
-            text = annotations[CAPACITY + key].amount() or annotations[OLD_CAPACITY + key].amount()
-            if text:
-                try:
-                    found[resource] = amount(resource, parse_quantity(text))
-                except QuantityError:
-                    continue
-    old_memory = Figures().whole(annotations[OLD_CAPACITY + "memoryMb"])
-    if old_memory and "memory" not in found:
-        found["memory"] = old_memory << 20
-    gpus = Figures().whole(annotations[CAPACITY + "gpu-count"]) or Figures().whole(annotations[OLD_CAPACITY + "GPU"])
-    if gpus:
-        found[annotations[CAPACITY + "gpu-type"].text() or "nvidia.com/gpu"] = gpus
-    return found
-
-
-def _annotated_labels(annotations: Cursor) -> Labels:
-    text = annotations[CAPACITY + "labels"].text() or ""
-    return dict(pair.strip().partition("=")[::2] for pair in text.split(",") if pair)
-
-
-def _annotated_taints(annotations: Cursor) -> tuple[Taint, ...]:
-    text = annotations[CAPACITY + "taints"].text() or ""
-    return tuple(written_taint(each.strip()) for each in text.split(",") if each)
-
-
 def _registered(boot: Cursor | None, figures: Figures) -> tuple[Labels, tuple[Taint, ...]]:
     """Return the labels and taints with which kubeadm registers a node."""
     if boot is None:
@@ -217,7 +185,7 @@ def _of_topology(group: Cursor, context: PoolContext) -> NodePool:
     """
     figures = Figures()
     annotations = group["metadata"]["annotations"]
-    said = _annotated(annotations)
+    said = annotated_capacity(annotations)
     named = next(
         (v["value"] for v in group["variables"]["overrides"].items() if v["value"].text() and _names_type(v)), None
     )
@@ -238,8 +206,8 @@ def _of_topology(group: Cursor, context: PoolContext) -> NodePool:
             machines=types.machines,
             type_place=place(named if named is not None else group["class"]),
             machine_doubt=types.doubt,
-            labels={**_annotated_labels(annotations), **declared},
-            taints=(*figures.taints(group["taints"]), *_annotated_taints(annotations)),
+            labels={**annotated_labels(annotations), **declared},
+            taints=(*figures.taints(group["taints"]), *annotated_taints(annotations)),
             provided=(Provided(CAPI, {"topology.cluster.x-k8s.io/deployment-name": name}),),
             autoscaler="cluster-autoscaler",
             other=figures,
@@ -273,8 +241,8 @@ def _openshift(root: Cursor, context: PoolContext) -> NodePool:
             machines=types.machines,
             type_place=place(at),
             machine_doubt=types.doubt,
-            labels={**_annotated_labels(annotations), **figures.labels(template["metadata"]["labels"])},
-            taints=(*figures.taints(template["taints"]), *_annotated_taints(annotations)),
+            labels={**annotated_labels(annotations), **figures.labels(template["metadata"]["labels"])},
+            taints=(*figures.taints(template["taints"]), *annotated_taints(annotations)),
             open_labels=tuple(unresolved_keys(template["metadata"]["labels"])),
             zones=(zone,) if zone else (),
             spot=provider["spotMarketOptions"].exists or provider["spotVMOptions"].exists,

@@ -12,10 +12,8 @@ from itertools import islice
 from qcheck.answers.constraints import Mode
 from qcheck.answers.proposals import Proposal, Way
 from qcheck.answers.quota_division import fill_quotas
-from qcheck.answers.quota_proposals import written_cells
-from qcheck.answers.suggest import OVERDRAFT, proposals
+from qcheck.answers.suggest import OVERDRAFT
 from qcheck.cluster.value import TYPE_CHECKING, replace
-from qcheck.cluster.views import ByIdentity
 from qcheck.findings.severity import Severity
 from qcheck.findings.suggestions import Alternative, Kind, Rejected, Step, Suggestions
 from qcheck.pipeline.attempt import JudgedProposal, contradicts, disjoint, key_of, ranked
@@ -23,6 +21,7 @@ from qcheck.pipeline.new_findings import broken_workloads, gone, name, new_findi
 from qcheck.pipeline.sums import shown_sums
 from qcheck.pipeline.trial import OBJECTS_JUDGED, Trials
 from qcheck.pipeline.value_files import rewritten
+from qcheck.pipeline.weighed_proposals import WeighedProposals
 from qcheck.pipeline.what_if import Impossible, Replacement
 
 if TYPE_CHECKING:
@@ -49,8 +48,6 @@ MOST_PRUNED = 5
 TOO_LARGE = (
     "the search ended early: more trials would take too long; name some of the rules with --rules, or one cluster"
 )
-ON_THEIR_OWN = (Kind.SHAPE, Kind.DAEMON_SET)
-"""Kinds of changes that are not combined with a second kind."""
 
 
 def suggestions(
@@ -76,8 +73,8 @@ class Search:
         self._trials = trials
         self._asked = asked
         self._constraints = constraints
+        self._weighed = WeighedProposals(constraints)
         self._rejected: dict[Key, Rejected] = {}
-        self._proposed: dict[tuple[ByIdentity, str], tuple[Proposal, ...]] = {}
         self.start = trials.start
 
     def suggestions(self) -> Suggestions:
@@ -186,46 +183,11 @@ class Search:
 
     def _proposals(self, state: TrialState, found: Finding, way: Way | None) -> Iterator[Proposal]:
         """Yield proposals that may resolve a finding, the given way first; those with an objection are rejected."""
-        for proposal, objection in self._weighed(state, found, way):
+        for proposal, objection in self._weighed.of(state, found, way):
             if objection:
                 self._reject(proposal, objection)
             else:
                 yield proposal
-
-    def _weighed(self, state: TrialState, found: Finding, way: Way | None) -> Iterator[tuple[Proposal, str]]:
-        """Yield proposals with the objections to them.
-
-        Workloads and DaemonSets are changed only by proposals of that kind.
-        """
-        ways = list(Way)
-        every = (
-            p
-            for p in self._known(state, found)
-            if way is None or p.way.kind is way.kind or p.way.kind not in ON_THEIR_OWN
-        )
-        for proposal in sorted(every, key=lambda p: (p.way is not way, ways.index(p.way))):
-            yield proposal, proposal.objection or self._objection(state, proposal)
-
-    def _known(self, state: TrialState, found: Finding) -> tuple[Proposal, ...]:
-        """Return all proposals that may resolve a finding, requested once."""
-        key = ByIdentity(state), found.fingerprint
-        if key not in self._proposed:
-            cluster = next(c for c in state.clusters if c.name == found.cluster)
-            self._proposed[key] = tuple(proposals(cluster, found, self._constraints))
-        return self._proposed[key]
-
-    def _objection(self, state: TrialState, proposal: Proposal) -> str:
-        """Return the constraint of the user that a proposal would violate."""
-        if not self._constraints.binds:
-            return ""
-        for place, text in proposal.values:
-            spot = (id(place.origin), place.route)
-            cell = next((held[spot] for k in state.clusters if spot in (held := written_cells(k))), None)
-            if cell is not None and (why := self._constraints.objection(cell, text)):
-                return why
-            if self._constraints.keeps_place(place):
-                return f"{place.line} is kept by a comment"
-        return ""
 
     def _tried(self, attempt: JudgedProposal, several: Sequence[Proposal], repairs: int = 0) -> JudgedProposal | None:
         """Return the state after some proposals; None if a value cannot be replaced or a new error would appear.
@@ -252,7 +214,7 @@ class Search:
         worst = [f for f in new if f.severity is Severity.ERROR or f in broken]
         if not worst:
             return JudgedProposal(state, (*attempt.taken, *several), len(new_findings(self.start.result, state.result)))
-        weighed = () if broken or len(worst) > repairs else self._weighed(state, worst[0], Way.LOWER_QUOTA)
+        weighed = () if broken or len(worst) > repairs else self._weighed.of(state, worst[0], Way.LOWER_QUOTA)
         more = islice((p for p, objection in weighed if not objection), MOST_REPAIRS)
         made = [m for further in more if (m := self._tried(attempt, [*several, further], repairs - 1)) is not None]
         self._failed(several, shown(worst[0]), " alone" if made else "")

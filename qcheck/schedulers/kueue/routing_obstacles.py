@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from qcheck.schedulers.kueue.inactive_queues import Inactivity
 
     Obstacle = tuple[bool, Reason]
-    """Whether it is certain, and what it is."""
+    """Its certainty, and the reason."""
 
 MOST_NAMED = 20
 """The number of queues that a reason lists."""
