@@ -11,9 +11,11 @@ from fractions import Fraction
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.hcl import Expression, parse_expression
 from qcheck.documents.unresolved import Unresolved
+from qcheck.nodepools.terraform.comprehensions import for_object, for_tuple
 from qcheck.nodepools.terraform.functions import MOST, Failed, Fails, call, joined, text_of, whole
 from qcheck.nodepools.terraform.heredoc import body_of, template_parts
-from qcheck.nodepools.terraform.operators import _OPERATORS, _logic, _member, _truth, pairs
+from qcheck.nodepools.terraform.operators import OPERATORS, is_true, logic, member, pairs
+from qcheck.nodepools.terraform.syntax_tree import attribute_name, parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -120,7 +122,7 @@ class _Evaluator:
         if isinstance(holds, Unresolved):
             left, right = self.value(yes), self.value(no)
             return left if not isinstance(left, Unresolved) and left == right else holds
-        return self.value(yes if _truth(holds) else no)
+        return self.value(yes if is_true(holds) else no)
 
     def binary(self, tree: Node) -> Evaluated:
         left_tree, right = parts(tree)
@@ -128,13 +130,13 @@ class _Evaluator:
         operator = str(operator_tree.children[0])
         left, right_value = self.value(left_tree), self.value(right_tree)
         if operator in ("&&", "||"):
-            return _logic(operator, left, right_value)
+            return logic(operator, left, right_value)
         for each in (left, right_value):
             if isinstance(each, Unresolved):
                 return each
         self.scope.effort.spend_on(left, right_value)
         try:
-            return _OPERATORS[operator](left, right_value)
+            return OPERATORS[operator](left, right_value)
         except Exception:  # noqa: BLE001  (whatever is wrong with the operands, Terraform refuses them too)
             return Failed(self.written(tree))
 
@@ -143,7 +145,7 @@ class _Evaluator:
         if isinstance(value, Unresolved):
             return value
         if str(tree.children[0]) == "!":
-            return not _truth(value)
+            return not is_true(value)
         return -value if isinstance(value, (int, Fraction)) else Failed(self.written(tree))
 
     def items(self, tree: Node) -> Evaluated:
@@ -206,7 +208,7 @@ class _Evaluator:
         for each in chain:
             if each.data != "get_attr":
                 break
-            path.append(_attribute_name(each))
+            path.append(attribute_name(each))
         value, used = self.scope.root(path, ".".join(path))
         return self.walk(value, chain[used - 1 :])
 
@@ -214,10 +216,10 @@ class _Evaluator:
         for each in chain:
             if isinstance(value, Unresolved):
                 return value
-            step = _attribute_name(each) if each.data == "get_attr" else self.index(each)
+            step = attribute_name(each) if each.data == "get_attr" else self.index(each)
             if isinstance(step, Unresolved):
                 return step
-            value = _member(value, step, self.written(each))
+            value = member(value, step, self.written(each))
         return value
 
     def index(self, tree: Node) -> Evaluated:
@@ -233,45 +235,6 @@ class _Evaluator:
         many = values if isinstance(values, list) else [] if values is None else [values]
         return [self.walk(v, list(parts(rest))) for v in many]
 
-    def for_tuple(self, tree: Node) -> Evaluated:
-        names, source, inner, condition = self.comprehension(tree)
-        if isinstance(source, Unresolved):
-            return source
-        made: list[Evaluated] = []
-        for scope in self.rounds(names, source):
-            keeps = True if condition is None else scope.value(condition)
-            if isinstance(keeps, Unresolved):
-                return keeps
-            if _truth(keeps):
-                made.append(scope.value(inner[0]))
-        return made
-
-    def for_object(self, tree: Node) -> Evaluated:
-        names, source, inner, condition = self.comprehension(tree)
-        if isinstance(source, Unresolved):
-            return source
-        grouped = any(str(c) == "..." for c in tree.children if isinstance(c, str))
-        made: dict[str, Evaluated] = {}
-        for scope in self.rounds(names, source):
-            keeps = True if condition is None else scope.value(condition)
-            key = scope.value(inner[0]) if _truth(keeps) else None
-            if isinstance(keeps, Unresolved) or isinstance(key, Unresolved):
-                return keeps if isinstance(keeps, Unresolved) else key
-            if _truth(keeps):
-                value = scope.value(inner[1])
-                before = made.get(text_of(key))
-                made[text_of(key)] = ([*before, value] if isinstance(before, list) else [value]) if grouped else value
-        return made
-
-    def comprehension(self, tree: Node) -> tuple[list[str], Evaluated, list[Node], Node | None]:
-        """Return names, source, result expressions, and condition of a `for`."""
-        intro, *rest = parts(tree)
-        *names, source = parts(intro)
-        condition = next((p for p in rest if p.data == "for_cond"), None)
-        inner = [p for p in rest if p.data != "for_cond"]
-        words = [str(n.children[0]) for n in names]
-        return words, self.value(source), inner, next(parts(condition)) if condition is not None else None
-
     def rounds(self, names: list[str], source: Evaluated) -> Iterator[_Evaluator]:
         for key, value in pairs(source)[:MOST]:
             names_bound: dict[str, Evaluated] = {names[-1]: value}
@@ -280,15 +243,6 @@ class _Evaluator:
             inner = _Evaluator.__new__(_Evaluator)
             inner.text, inner.scope, inner.bound = self.text, self.scope, {**self.bound, **names_bound}
             yield inner
-
-
-def parts(tree: Node) -> Iterator[Node]:
-    """Yield the subtrees that have meaning."""
-    return (c for c in tree.children if not isinstance(c, str) and c.data != "new_line_or_comment")
-
-
-def _attribute_name(tree: Node) -> str:
-    return str(next(parts(tree)).children[0])
 
 
 _READERS: dict[str, Callable[[_Evaluator, Node], Evaluated]] = {
@@ -310,6 +264,6 @@ _READERS: dict[str, Callable[[_Evaluator, Node], Evaluated]] = {
     "index_expr_term": _Evaluator.traversal,
     "attr_splat_expr_term": _Evaluator.splat,
     "full_splat_expr_term": _Evaluator.splat,
-    "for_tuple_expr": _Evaluator.for_tuple,
-    "for_object_expr": _Evaluator.for_object,
+    "for_tuple_expr": for_tuple,
+    "for_object_expr": for_object,
 }

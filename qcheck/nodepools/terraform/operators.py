@@ -10,20 +10,8 @@ from qcheck.nodepools.terraform.functions import Failed, number_of, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Protocol
 
-    from qcheck.nodepools.terraform.effort import Effort
     from qcheck.nodepools.terraform.evaluated import Evaluated
-
-    class EvaluationScope(Protocol):
-        """The names in scope, with their values."""
-
-        @property
-        def effort(self) -> Effort: ...
-
-        def root(self, path: list[str], written: str) -> tuple[Evaluated, int]:
-            """Return the value of the longest known prefix of a dotted path, and the number of its parts."""
-            ...
 
 
 def pairs(value: Evaluated) -> list[tuple[Evaluated, Evaluated]]:
@@ -33,7 +21,8 @@ def pairs(value: Evaluated) -> list[tuple[Evaluated, Evaluated]]:
     return list(enumerate(value)) if isinstance(value, list) else []
 
 
-def _member(value: Evaluated, step: Evaluated, written: str) -> Evaluated:
+def member(value: Evaluated, step: Evaluated, written: str) -> Evaluated:
+    """Return the value of a map at a key, or of a list at an index."""
     if isinstance(value, dict) and isinstance(step, str):
         return value[step] if step in value else Failed(written)
     if isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value):
@@ -41,15 +30,16 @@ def _member(value: Evaluated, step: Evaluated, written: str) -> Evaluated:
     return Failed(written)
 
 
-def _truth(value: Evaluated) -> bool:
+def is_true(value: Evaluated) -> bool:
+    """Return whether a condition holds; Terraform converts texts."""
     return value is True or value == "true"
 
 
-def _logic(operator: str, left: Evaluated, right: Evaluated) -> Evaluated:
+def logic(operator: str, left: Evaluated, right: Evaluated) -> Evaluated:
     """Evaluate `&&` or `||`; one known operand may decide alone."""
     decides = operator == "||"
     for each in (left, right):
-        if not isinstance(each, Unresolved) and _truth(each) == decides:
+        if not isinstance(each, Unresolved) and is_true(each) == decides:
             return decides
     unknown = next((e for e in (left, right) if isinstance(e, Unresolved)), None)
     return unknown if unknown is not None else not decides
@@ -59,7 +49,7 @@ def _divide(a: Evaluated, b: Evaluated) -> Evaluated:
     return whole(Fraction(number_of(a)) / Fraction(number_of(b)))
 
 
-_OPERATORS: dict[str, Callable[[Evaluated, Evaluated], Evaluated]] = {
+OPERATORS: dict[str, Callable[[Evaluated, Evaluated], Evaluated]] = {
     "+": lambda a, b: number_of(a) + number_of(b),
     "-": lambda a, b: number_of(a) - number_of(b),
     "*": lambda a, b: number_of(a) * number_of(b),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.hcl import Expression
-from qcheck.nodepools.terraform.evaluate import evaluate, parts
+from qcheck.nodepools.terraform.evaluate import evaluate
+from qcheck.nodepools.terraform.syntax_tree import parts
 
 if TYPE_CHECKING:
     from qcheck.documents.hcl import Node
