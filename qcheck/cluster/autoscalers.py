@@ -27,9 +27,9 @@ class PodAutoscaler(Object):
 
 
 def scaled(workloads: Iterable[Workload], autoscalers: Iterable[PodAutoscaler]) -> list[Workload]:
-    """Return the workloads, those with an autoscaler with the replicas that it sets at least and at most.
+    """Return the workloads; those with an autoscaler get its minimum and maximum number of replicas.
 
-    A target of several autoscalers is left alone, and one with `replicas: 0`, which switches autoscaling off.
+    A target of several autoscalers, or with `replicas: 0`, which switches autoscaling off, stays unchanged.
     """
     by_target: dict[tuple[str, str, str], list[PodAutoscaler]] = {}
     for each in autoscalers:

@@ -54,7 +54,7 @@ class Release(Value):
 
 
 NEWEST_KUEUE = Release(0, 20)
-"""The newest Kueue release of which something is known: the one in development."""
+"""The newest Kueue release that qcheck knows: the one in development."""
 
 
 class KaiPolicy(Value):

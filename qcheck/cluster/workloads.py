@@ -135,7 +135,7 @@ class Workload(Object, cached=True):
 
     @cached_property
     def unit(self) -> tuple[PodSet, ...]:
-        """The pod sets of one of the equal workloads that it makes."""
+        """The pod sets of one of the equal workloads that the object creates."""
         return tuple(replace(p, count=1) for p in self.pod_sets) if self.each_pod_alone else self.pod_sets
 
 

@@ -33,7 +33,7 @@ LEFT_OPEN = ("<", "$", "__", "@", "%", "PLACEHOLDER", "REPLACE", "CHANGE", "YOUR
 PLACEHOLDER = re.compile(
     r"<[A-Za-z]|\$[A-Za-z_]|__[A-Za-z]|@@?(?!sha256:)[A-Za-z]|%%?[A-Za-z]|PLACEHOLDER|REPLACE_?ME|CHANGE_?ME|YOUR_"
 )
-"""The start of a placeholder; `templates` recognizes whole ones. The digest of an image is not one."""
+"""The start of a placeholder; `templates` recognises whole ones. The digest of an image is not one."""
 IN_CAPITALS = re.compile(r""":(?<!- name:)[ \t]+["']?(?:[A-Z][A-Z0-9]*_|NAMESPACE\b)""")
 """A word that may be the name of a variable in place of a value. Items of lists with such names are environment variables."""
 FOR_A_VALUE = (

@@ -1,4 +1,4 @@
-"""Recognizes files that are not manifests yet: Helm, Jinja, Terraform and `${...}` templates.
+"""Recognises files that are not manifests yet: Helm, Jinja, Terraform and `${...}` templates.
 
 They must not be parsed partially: a condition around a document, or a quota that is still `${num_gpus}`, would falsify
 every later answer. Text that only looks like a template is common and must be read: shell scripts in block scalars,

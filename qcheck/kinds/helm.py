@@ -55,5 +55,5 @@ def _chart(folder: str, known: dict[str, Text]) -> Chart:
 
 
 def is_below(path: str, folder: str) -> bool:
-    """Return whether a normalized path is in a directory."""
+    """Return whether a normalised path is in a directory."""
     return folder == "." or path.startswith(f"{folder}/")

@@ -71,7 +71,7 @@ class KustomizeChange(Value):
 
 
 class Kustomization(Value):
-    """One kustomization file; paths are normalized, and `resources` are files or directories.
+    """One kustomization file; paths are normalised, and `resources` are files or directories.
 
     `remote` lists bases from elsewhere, `opaque` generators of objects of unknown kinds (plugins, charts): field and
     place.

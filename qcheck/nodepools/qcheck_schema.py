@@ -1,6 +1,6 @@
 """qcheck's own node-pool format: each field defined once, with its type and its meaning.
 
-Its JSON Schema, for editors, and the description by which misspelt fields are rejected, as in Kueue's objects, are
+Its JSON Schema, for editors, and the description by which misspelled fields are rejected, as in Kueue's objects, are
 generated from here (`make docs`); `qcheck_format.py` reads the format.
 """
 

@@ -41,7 +41,7 @@ class Distinct(Value):
 def distinct(manifests: Sequence[Cursor], chart_files: Set[str] = frozenset()) -> Distinct:
     """Return each object once. Objects with generated names are all different.
 
-    Of the objects in `chart_files`, templates of charts, it is not known whether they are installed.
+    Objects in `chart_files`, the templates of charts, may not be installed.
     """
     alike: dict[tuple[str, str, str, str], list[Cursor]] = {}
     for at, found in enumerate(manifests):

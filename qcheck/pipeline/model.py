@@ -131,7 +131,7 @@ def _configuration(loaded: Iterable[Loaded], release: Release) -> tuple[Configur
 
 
 def _install(loaded: Sequence[Loaded]) -> KueueInstall | None:
-    """Return how Kueue is installed, as far as the files state it in one way."""
+    """Return how Kueue is installed, as far as the files agree."""
     if not any(mentions_install(f.text.text) for f in loaded):
         return None
     from qcheck.kinds.kueue_install import read_installs  # 0.7 ms

@@ -116,7 +116,7 @@ def _text_of(cluster: Cluster, many: bool, width: int | None) -> str:
 
 
 def _no_nodes(cluster: Cluster) -> Iterator[str]:
-    """Yield, below the table, that the figures of nodes are not known if no node was read."""
+    """Yield, below the table, a note that the figures of nodes are unknown if no node was read."""
     if not cluster.has_nodes:
         yield from ("", "no node pool and no Node was read: what nodes hold is not known")
 

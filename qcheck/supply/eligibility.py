@@ -151,7 +151,7 @@ def eligible(demand: NodeDemand, nodes: NodeClass) -> Eligibility:
 def eligible_classes(
     cluster: Cluster, template: PodTemplate, asked: Iterable[str], pool: str, group: NodeGroup
 ) -> tuple[Eligibility, ...]:
-    """Return the result for each class of a group, for pods that a quota pool admits. Worked out once for equal pods."""
+    """Return the result for each class of a group, for pods that a quota pool admits; cached by equal pods."""
     devices = frozenset(r for r in asked if looks_like_accelerator(r))
     known: dict[Hashable, tuple[Eligibility, ...]] = cache_of(cluster, eligible_classes)
     key = (template.ask, devices, pool, ByIdentity(group))

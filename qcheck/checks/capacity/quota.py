@@ -54,7 +54,7 @@ def quota_exceeds_capacity(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _past_taints(found: Finding, out: Repelled) -> Finding:
-    """Return the finding with the nodes that do not count. It cannot be proved: future pods may tolerate their taints."""
+    """Return the finding, unproved, with the nodes that do not count: future pods may tolerate their taints."""
     first, taint = out[0]
     which = f"{names(g.name for g, _ in out)} {'has' if len(out) == 1 else 'have'}"
     message = f"{found.message}; {which} a taint ({taint}) that neither the flavor nor a known workload tolerates"

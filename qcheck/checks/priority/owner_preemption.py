@@ -36,7 +36,7 @@ def owner_never_preempts(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _never_preempting(owner: Contender) -> Rank | None:
-    """Return the lowest priority of its pods that never preempts, if that is of a class."""
+    """Return the lowest priority of the owner's pods that never preempts; None if no class sets it."""
     rank = next((r for r in owner.pods if not r.preempts), None)
     return None if rank is None or rank.name is None else rank
 

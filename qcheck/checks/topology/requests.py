@@ -57,7 +57,7 @@ def topology_flavor_skipped(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _mixes(cluster: Cluster, queue: ClusterQueue) -> bool:
-    """Return whether some flavor of a queue has a topology, and pods still have to ask for it."""
+    """Return whether some flavor of a queue has a topology, and workloads must request it."""
     has_topology = any(f.name in cluster.flavor and cluster.flavor[f.name].topology for f in queue.flavors())
     return has_topology and not is_topology_only(cluster, queue)
 

@@ -1,4 +1,4 @@
-"""The project's own node-pool format, so that a misspelt field is reported as in an object of Kueue.
+"""The project's own node-pool format, so that a misspelled field is reported as in an object of Kueue.
 
 `make docs` generates `own.txt` from the models in `nodepools/schema.py`. `validation/qcheck_node_pool.py` checks the
 count, a number or a range.

@@ -1,8 +1,8 @@
-"""Objects that are alike: they differ only in their names, and in the wording of what their containers run.
+"""Keys of validated objects: equal for objects that differ only in names and in the wording of what containers run.
 
-Whether something is wrong with an object does not depend on these. Of a valid name, checks see only how long it is; of the
-texts of a container, only whether they are empty; so much of them is kept. A label counts as a name where its value is the
-object's own name, unless it is a label of Kueue, whose values checks do look at.
+Checks depend on nothing else. Of a valid name they use only the length, and of the texts of a container only whether
+they are empty, so only that is in the key. A label counts as a name if its value is the object's own name, unless it is
+a label of Kueue, whose values are checked.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def _entries(resource: Resource, is_set: bool) -> Iterator[Problem]:
 
 
 def _doubt(switch: Cursor, is_set: bool) -> str | None:
-    """Return why a switch that is not on may be on nevertheless; None if it is certainly off."""
+    """Return why a pool whose switch is not on may still be created; None if it is certainly off."""
     if isinstance(switch.data, Unresolved):
         return f"create is {switch.data.expression}"
     document = switch.document

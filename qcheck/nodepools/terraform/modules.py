@@ -51,7 +51,7 @@ def is_known(source: str) -> bool:
 
 
 def is_created(group: Cursor) -> bool:
-    """Return whether an entry of a map of pools is known to be created: `create` is true unless it is written."""
+    """Return whether an entry of a map of pools is certainly created: `create` is true by default."""
     return not group["create"].exists or group["create"].meant() == "true"
 
 

@@ -129,7 +129,7 @@ def _limit(shard: Shard, queue: KaiQueue, dimension: Dimension, total: int) -> A
 
 
 def _written_limits(shard: Shard, queue: KaiQueue, dimension: Dimension) -> list[Fraction]:
-    """Return the limits on the path to the top, without those that are unlimited."""
+    """Return the limits on the path to the top, except unlimited ones."""
     limits = [q.terms[dimension].limit for q in shard.path(queue.name)]
     return [max(Fraction(0), limit) for limit in limits if limit != UNLIMITED]
 

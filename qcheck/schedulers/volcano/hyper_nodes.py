@@ -1,4 +1,4 @@
-"""Volcano's hyper nodes: their nodes, and the hyper nodes of which one must hold a job with a hard topology."""
+"""Volcano's hyper nodes, their nodes, and those of which one must hold a job with a hard topology."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOPOLOGY_PLUGIN = "network-topology-aware"
 
 
 class _Nodes(Value):
-    """The names of dumped nodes and of node pools below a hyper node. `is_known` is False if it may have others."""
+    """The names of dumped nodes and of node pools below a hyper node. `is_known` is False if there may be others."""
 
     names: frozenset[str]
     pools: frozenset[str]
@@ -40,7 +40,7 @@ def children_of(member: HyperNodeMember, known: dict[str, HyperNode]) -> list[Hy
 
 
 def nodes_of(cluster: Cluster, member: HyperNodeMember) -> list[Node]:
-    """Return the nodes of a dump that a member selects."""
+    """Return the dumped nodes that a member selects."""
     if not member.is_node:
         return []
     if member.exact is not None:
@@ -59,7 +59,7 @@ def _matches(pattern: str, name: str) -> bool:
 
 
 def required_hyper_nodes(cluster: Cluster, workload: Workload | None) -> RequiredNodeSet | None:
-    """Return the hyper nodes of which one must hold a job; None for a job without a hard topology of a known tier."""
+    """Return the hyper nodes of which one must hold a job; None unless it has a hard topology of a known tier."""
     asked = workload.topology if isinstance(workload, VolcanoJob) else None
     tier = _tier(cluster, asked) if asked is not None and asked.is_hard else None
     if asked is None or tier is None or not cluster.hyper_nodes:
@@ -84,7 +84,7 @@ def _tier(cluster: Cluster, asked: NetworkTopology) -> int | None:
 
 
 def _below(cluster: Cluster, top: HyperNode, known: dict[str, HyperNode], above: frozenset[str]) -> _Nodes:
-    """Return the nodes below a hyper node; one below itself is passed over."""
+    """Return the nodes below a hyper node; a hyper node that is below itself is skipped."""
     names, pools, is_known = set[str](), set[str](), True
     for member in top.members:
         names |= {n.name for n in nodes_of(cluster, member)}
@@ -102,7 +102,7 @@ def _below(cluster: Cluster, top: HyperNode, known: dict[str, HyperNode], above:
 
 
 def _groups(cluster: Cluster, nodes: _Nodes) -> tuple[NodeGroup, ...]:
-    """Return the groups of some nodes, those of a dump without their other nodes."""
+    """Return the groups of some nodes; groups of dumped nodes are reduced to these nodes."""
     found = []
     for group in supply_of(cluster).groups:
         if not group.nodes:
