@@ -106,6 +106,8 @@ def test_a_baseline_that_cannot_be_used(repository: Path, capfd: pytest.CaptureF
         ("QC311: {budge: 60s}", "QC311 has no parameter 'budge'"),
         ("QC205: {any: 1}", "It has: none."),
         ("autoscaler-ignores-pod: {cutoff: low}", "QC313: cutoff is 'low'; it should be like its default, -10"),
+        ("QC311: {budget: soon}", "QC311: budget has 'soon', which is not a duration"),
+        ("QC311: {operators: [RayJob]}", "QC311: operators has '', which is not a duration"),
         ("QC311: {operators: RayJob=60s}", "QC311: operators is 'RayJob=60s'; it should be like its default, []"),
     ],
 )

@@ -169,4 +169,16 @@ def _param_error(known: Mapping[str, object], name: str, value: object) -> tuple
         return f" has no parameter {name!r}", f"It has: {', '.join(known) or 'none'}."
     if not isinstance(value, (str, int) if isinstance(known[name], str) else type(known[name])):
         return f": {name} is {value!r}; it should be like its default, {known[name]!r}", ""
-    return "", ""
+    return _duration_error(known[name], name, value)
+
+
+def _duration_error(default: object, name: str, value: object) -> tuple[str, str]:
+    """Return the fault of a duration, or of a list with durations such as RayJob=60s; empty strings if there is none."""
+    from qcheck.schedulers.kueue.preemption_cost import seconds  # 1 ms
+
+    wants_duration = isinstance(default, str) and seconds(default) is not None
+    texts = [value] if wants_duration else [each.partition("=")[2] for each in value] if isinstance(value, list) else []
+    wrong = next((each for each in texts if isinstance(each, str) and seconds(each) is None), None)
+    if wrong is None:
+        return "", ""
+    return f": {name} has {wrong!r}, which is not a duration", "Write 90s, 5m or 1h30m."
