@@ -358,3 +358,25 @@ def test_charts_need_not_all_be_installed(repository: Path) -> None:
         (repository / name).unlink()
     plain = {name.replace("/templates/", "/"): text for name, text in files.items() if "templates" in name}
     assert said(repository, plain, "QC011") == [("QC011", "error")]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ("", [("QC915", "warning")]),
+        ("global: {gpuSharing: false}\n", [("QC915", "warning")]),
+        ("global: {gpuSharing: true}\n", []),
+        (RELEASE.replace("CHART", "kai-scheduler").replace("VALUES", "{global: {gpuSharing: true}}"), []),
+        (RELEASE.replace("CHART", "other").replace("VALUES", "{global: {gpuSharing: true}}"), [("QC915", "warning")]),
+    ],
+    ids=["none", "off", "a file", "a release", "another chart"],
+)
+def test_values_of_the_chart_turn_gpu_sharing_on(
+    repository: Path, values: str, expected: list[tuple[str, str]]
+) -> None:
+    pods = KAI_JOB.replace(
+        "    metadata: {labels: {kai.scheduler/queue: research}}",
+        '    metadata: {labels: {kai.scheduler/queue: research}, annotations: {gpu-fraction: "0.5"}}',
+    ).replace(", resources: {limits: {nvidia.com/gpu: 8}}", "")
+    queue = KAI_QUEUE.replace("NAME", "research").replace("PARENT", "default-parent-queue").replace("LIMIT", "-1")
+    assert said(repository, {"all.yaml": f"{queue}---\n{pods}", "values.yaml": values}, "QC915") == expected

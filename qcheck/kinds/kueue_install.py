@@ -11,10 +11,10 @@ from itertools import zip_longest
 
 from qcheck.cluster.kueue_install import KueueInstall
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.documents.cursor import root
 from qcheck.documents.load import load
 from qcheck.kinds.decode import mentions_install, roots
 from qcheck.kinds.gitops import ARGO, FLUX_HELM
+from qcheck.kinds.installed_charts import installed_charts
 from qcheck.kinds.shared_fields import metadata, place
 
 if TYPE_CHECKING:
@@ -73,24 +73,10 @@ def _flags(words: list[str]) -> dict[str, bool]:
 
 def _of_chart(at: Cursor) -> Iterator[KueueInstall]:
     """Yield installations of the chart: by Flux, by Argo CD, or with a file of values."""
-    group, kind, spec = at.text_at("apiVersion"), at.text_at("kind"), at["spec"]
-    if group.startswith(FLUX_HELM) and kind == "HelmRelease":
-        chart = spec["chart"]["spec"]
-        if _is_kueue(chart.text_at("chart")):
-            yield _chart(chart, chart.text_at("version"), [spec["values"]])
-    elif group.startswith(ARGO) and kind in ("Application", "ApplicationSet"):
-        inside = spec if kind == "Application" else spec["template"]["spec"]
-        for source in (inside["source"], *inside["sources"].items()):
-            if _is_kueue(source.text_at("chart")):
-                helm = source["helm"]
-                written = load(helm["values"].text() or "", at.document.path).documents
-                yield _chart(source, source.text_at("targetRevision"), [*map(root, written), helm["valuesObject"]])
-    elif not group and not kind and _is_own_values(at):
+    for chart in installed_charts(at, CHART):
+        yield _chart(chart.at, chart.version, chart.values)
+    if not at.text_at("apiVersion") and not at.text_at("kind") and _is_own_values(at):
         yield _chart(at["controllerManager"], "", [at])
-
-
-def _is_kueue(chart: str) -> bool:
-    return chart.rstrip("/").rpartition("/")[2] == CHART
 
 
 def _is_own_values(at: Cursor) -> bool:

@@ -9,7 +9,7 @@ from qcheck.cluster.kueue_install import agreed
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.unread import Unread
-from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.documents.load import load
 from qcheck.findings.result import NotRead
 from qcheck.kinds import validate_cluster
@@ -72,7 +72,7 @@ def model(
     problems, not_read = _gaps(files, as_is, renders)
     return assemble(
         scope.name,
-        scope.policy,
+        _policy(scope.policy, files),
         [*kept.objects, *found.nodes],
         found.pools,
         configuration=configuration,
@@ -128,6 +128,15 @@ def _configuration(loaded: Iterable[Loaded], release: Release) -> tuple[Configur
     from qcheck.kinds.configuration import read_configuration  # 0.7 ms
 
     return read_configuration(documents, (release.major, release.minor))
+
+
+def _policy(policy: Policy, loaded: Sequence[Loaded]) -> Policy:
+    """Return the settings, completed by what the values of charts state."""
+    if policy.kai.gpu_sharing is not None or not any("gpuSharing" in f.text.text for f in loaded):
+        return policy
+    from qcheck.kinds.kai_install import shares_gpus  # 0.5 ms
+
+    return replace(policy, kai=replace(policy.kai, gpu_sharing=True)) if shares_gpus(loaded) else policy
 
 
 def _install(loaded: Sequence[Loaded]) -> KueueInstall | None:
