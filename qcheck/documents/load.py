@@ -9,6 +9,7 @@ from qcheck.documents import limits, lines
 from qcheck.documents.composed import Composed, RefusedText
 from qcheck.documents.document import Document
 from qcheck.documents.fault import Fault, duplicate_keys, over_limit, refused, template
+from qcheck.documents.template_signs import may_be_template
 from qcheck.documents.text import NotText, Text, decode
 
 TYPE_CHECKING = False
@@ -26,24 +27,6 @@ MARKER = r"(?m)(?:^|(?<=\r))---(?=[ \t\r\n]|\Z)"
 NAMED = r"""(?m)^[ \t]*["']?(?:apiVersion|kind)["']?[ \t]*:"""
 SOURCE = "# Source: "
 """The comment in which helm names the template of a document."""
-STATEMENTS = ("{{", "${", "{%", "%{", "<%")
-"""The starts of template statements. Searching a text for their first characters beforehand is much faster."""
-LEFT_OPEN = ("<", "$", "__", "@", "%", "PLACEHOLDER", "REPLACE", "CHANGE", "YOUR_")
-"""Every text with a placeholder for people to fill in contains one of these."""
-PLACEHOLDER = re.compile(
-    r"<[A-Za-z]|\$[A-Za-z_]|__[A-Za-z]|@@?(?!sha256:)[A-Za-z]|%%?[A-Za-z]|PLACEHOLDER|REPLACE_?ME|CHANGE_?ME|YOUR_"
-)
-"""The start of a placeholder; `templates` recognises whole ones. The digest of an image is not one."""
-IN_CAPITALS = re.compile(r""":(?<!- name:)[ \t]+["']?(?:[A-Z][A-Z0-9]*_|NAMESPACE\b)""")
-"""A word that may be the name of a variable in place of a value. Items of lists with such names are environment variables."""
-FOR_A_VALUE = (
-    r"""(?:^|[ \t{,"'])(?:\w*(?:Name|namespace|Account|Quota|cohort|[rR]eplicas|parallelism|completions|count)|name"""
-    r"""|[\w.-]+/[\w.-]+|cpu|memory)["']?\Z"""
-)
-"""The text before such a word: a key."""
-IN_A_VALUE = r"""(?:[:,\[-][ \t]+|[\[,])["']?[\w./-]*\Z"""
-"""The text before a placeholder that is, or begins, a value."""
-LONGEST_BEFORE = 300
 DROPPED = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*[ \t]*(?:#[^\r\n]*)?\Z")
 """Only blank lines and comments."""
 
@@ -158,7 +141,7 @@ def _load_yaml(loaded: Loaded, limit: limits.Limits, wanted: Wanted | None) -> N
         message = f"the file has {len(chunks):,} documents, more than the limit of {limit.documents:,}"
         loaded.faults.append(over_limit("documents", message, loaded.text.spot(*chunks[limit.documents])))
         loaded.chunks = chunks = chunks[: limit.documents]
-    suspicious = _looks_templated(text)
+    suspicious = may_be_template(text)
     for index, (start, end) in enumerate(chunks):
         if wanted and not _is_needed(text, start, end, wanted):
             loaded.passed_over += 1
@@ -276,31 +259,6 @@ def _wants(data: object, wanted: Wanted, text: str) -> bool:
         return wanted("", "", text)
     version, kind = str(data.get("apiVersion") or ""), str(data.get("kind") or "")
     return kind.endswith("List") or wanted(version, kind, text) or (not (version and kind) and wanted("", "", text))
-
-
-def _looks_templated(text: str) -> bool:
-    """Return whether `templates` has anything to examine; cheap."""
-    if ("{" in text or "<" in text) and any(mark in text for mark in STATEMENTS):
-        return True
-    return any(_is_left_open(text, word) for word in LEFT_OPEN) or any(
-        re.search(FOR_A_VALUE, _before(text, m.start())) for m in IN_CAPITALS.finditer(text)
-    )
-
-
-def _before(text: str, at: int) -> str:
-    """Return the text of a line up to an offset, without its beginning if it is long."""
-    start = max(0, at - LONGEST_BEFORE)
-    return text[max(start, text.rfind("\n", start, at) + 1) : at]
-
-
-def _is_left_open(text: str, word: str) -> bool:
-    """Return whether a value seems to contain a placeholder that is, or begins with, `word`."""
-    at = text.find(word)
-    while at >= 0:
-        if PLACEHOLDER.match(text, at) and re.search(IN_A_VALUE, _before(text, at)):
-            return True
-        at = text.find(word, at + 1)
-    return False
 
 
 def _is_template(loaded: Loaded) -> bool:
