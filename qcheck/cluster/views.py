@@ -70,7 +70,7 @@ def answered_once(
         answers = cache_of(cluster, make)
         key = tuple([id(a) if isinstance(a, Value) else a for a in args])
         if key not in answers:
-            answers[key] = args, make(cluster, *args)  # what is kept alive shares its id with nothing else
+            answers[key] = args, make(cluster, *args)  # the id of an object that is kept alive stays unique
         found: T = answers[key][1]
         return found
 

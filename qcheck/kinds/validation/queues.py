@@ -91,7 +91,7 @@ def _once(name: Cursor, what: str, seen: dict[tuple[str, str], Cursor], check: s
     if not text:
         return
     first = seen.setdefault((what, text), name)
-    same_list = first.route[:-2] == name.route[:-2] and what == "flavor"  # the schema says that already
+    same_list = first.route[:-2] == name.route[:-2] and what == "flavor"  # the schema already checks this
     if first is not name and not same_list:
         yield refuse(
             name, check, f"Duplicate value: {show(text)}: a {what} may occur only once", related=(first.route,)
@@ -118,7 +118,7 @@ def _covers(flavor: Cursor, covered: list[Cursor], order: str, number: str) -> I
             hint = f"list the resources in this order: {listed}" if is_order else f"write {want}"
             yield refuse(cell["name"], order, text, hint, related=(covered[cells.index(cell)].route,))
             if is_order:
-                return  # one move puts the others out of their places too
+                return  # one misplaced name shifts the others too
 
 
 def _negative(cell: Cursor, check: str) -> Iterator[Failure]:
