@@ -1,4 +1,4 @@
-"""Annotations that tell the cluster-autoscaler what a future node of a machine set has."""
+"""Annotations by which machine sets describe their future nodes to the cluster-autoscaler."""
 
 from __future__ import annotations
 

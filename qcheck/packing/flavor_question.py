@@ -86,7 +86,7 @@ def groups_behind(cluster: Cluster, flavors: Iterable[str]) -> tuple[NodeGroup, 
 def judge(cluster: Cluster, demands: Iterable[PodDemand], without: Without = NOTHING) -> PackingVerdict | None:
     """Return whether all demands can be met at once; None if nodes are unknown or there is no demand.
 
-    Computed once for equal demands.
+    Cached by equal demands.
     """
     wanted = _joined(demands)
     asked = tuple((d.shape.ask, d.count, d.flavors) for d in wanted)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def has_kueue(_cluster: Cluster) -> bool:
-    """Return True: Kueue is asked about every workload, because a workload without a queue also needs an answer."""
+    """Return True: Kueue decides on every workload, because one without a queue also needs an answer."""
     return True
 
 

@@ -144,7 +144,7 @@ def supply_of(cluster: Cluster) -> Supply:
 
 
 def is_reachable(cluster: Cluster, template: PodTemplate) -> bool:
-    """Return whether some node may match the pods' node selection. Worked out once for equal pods."""
+    """Return whether some node may match the pods' node selection; cached by equal pods."""
     known: dict[Hashable, bool] = cache_of(cluster, is_reachable)
     if template.ask not in known:
         wanted = demand_of(cluster, template).selection

@@ -81,7 +81,7 @@ def consumer_outside_kueue(cluster: Cluster) -> Iterator[Finding]:
 
     @cache
     def fits(claim: Claim, counted: int, amount: int) -> bool:
-        """Return whether one of the consumers fits, which `asked` counts with `counted` devices."""
+        """Return whether an amount fits beside the claims in `asked`, except for `counted` devices of its own claim."""
         return _fits(cluster, claim, amount, asked - Counter({claim: counted}))
 
     for consumer in consumers:
@@ -122,7 +122,7 @@ def _consumers(cluster: Cluster, workload: Workload, pod_set: PodSet) -> Iterato
 
 
 def _landing(cluster: Cluster, template: PodTemplate, request: Mapping[str, int]) -> tuple[NodeGroup, ...]:
-    """Return the groups that may host pods and whose nodes have the devices for one. Worked out once for equal pods."""
+    """Return the groups that may host pods and whose nodes have the devices for one; cached by equal pods."""
     known: dict[Hashable, tuple[NodeGroup, ...]] = cache_of(cluster, _landing)
     key = (template.ask, frozenset(request.items()))
     if key not in known:

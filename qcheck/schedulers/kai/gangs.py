@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 MIN_MEMBER = "kai.scheduler/batch-min-member"
 TOGETHER = ("kubeflow.org", "ray.io", "leaderworkerset.x-k8s.io", "jobset.x-k8s.io")
-"""API groups whose pods all start together unless the object asks for fewer."""
+"""API groups whose pods all start together unless the object requests fewer."""
 
 
 class KaiGang(Value):
