@@ -96,6 +96,31 @@ def test_what_a_kustomization_changes_is_not_read_raw(change: str) -> None:
     assert found(audit(["."])) == [("QC009", "warning", "over/kustomization.yaml:2")]
 
 
+@pytest.mark.parametrize(
+    ("key", "rules"),
+    [
+        ("argocd.argoproj.io/sync-options", ["QC009"]),
+        ("capacity.cluster-autoscaler.kubernetes.io/gpu-count", ["QC009"] * 2),
+    ],
+    ids=["a tool's", "an autoscaler's"],
+)
+def test_annotations_change_objects_if_something_acts_on_them(key: str, rules: list[str]) -> None:
+    """The machines of the overlay count, or not; another overlay changes them for certain."""
+    machines = (
+        "apiVersion: machine.openshift.io/v1beta1\nkind: MachineSet\nmetadata: {name: gpus, namespace: m}\n"
+        "spec: {replicas: 2, template: {spec: {providerSpec: {value: {instanceType: p5.48xlarge}}}}}\n"
+    )
+    written(
+        over__kustomization=f'resources: [m.yaml]\ncommonAnnotations: {{{key}: "1"}}\n',
+        over__m=machines,
+        other__kustomization="resources: [n.yaml]\nnamePrefix: x-\n",
+        other__n=machines.replace("gpus", "more"),
+        queue=QUEUE,
+    )
+    told = [f.rule.id for f in audit(["."]).findings if f.rule]
+    assert [rule for rule in told if rule == "QC009"] == rules
+
+
 def test_what_it_does_not_change_is_read(tmp_path: Path) -> None:
     written(
         nodes=NODES,

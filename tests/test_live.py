@@ -16,6 +16,7 @@ from standin_kubectl import install
 from qcheck.cli.entrypoint import run
 from qcheck.documents.yaml_text import to_yaml
 from qcheck.kinds import core, decode, kueue
+from qcheck.kinds.snapshot.trimmed import trimmed
 from qcheck.nodepools import formats
 from qcheck.sources import kubectl
 
@@ -253,3 +254,14 @@ def test_a_kubectl_that_hangs_is_asked_once(
     assert run(["snapshot", "--live"]) == 2
     assert "kubectl get did not answer within 2 s" in capsys.readouterr().err
     assert len(calls(here)) <= 1 + kubectl.AT_ONCE
+
+
+@pytest.mark.parametrize(
+    ("key", "is_kept"),
+    [("gpu-fraction", True), ("gpu-memory", True), ("kueue.x-k8s.io/podset-required-topology", True), ("note", False)],
+)
+def test_annotations_that_something_acts_on_are_kept(key: str, is_kept: bool) -> None:
+    pod: dict[str, object] = {"kind": "Pod", "metadata": {"name": "a", "annotations": {key: "0.5"}}, "spec": {}}
+    kept = trimmed(pod, "Pod")["metadata"]
+    assert isinstance(kept, dict)
+    assert ("annotations" in kept) is is_kept

@@ -14,6 +14,7 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.cursor import root
 from qcheck.documents.embedded import NotYaml, embedded
 from qcheck.documents.load import load, load_literal
+from qcheck.kinds.annotations import has_effect
 from qcheck.kinds.shared_fields import CLUSTER_SCOPED
 
 if TYPE_CHECKING:
@@ -156,8 +157,12 @@ def _changes(at: Cursor, folder: str, read: ReadText) -> Iterator[KustomizeChang
 
 
 def _labels(at: Cursor) -> Iterator[KustomizeChange]:
-    for field in ("commonLabels", "commonAnnotations"):
-        if keys := [key for key, _ in at[field].mapping()]:
+    notes = [key for key, _ in at["commonAnnotations"].mapping() if has_effect(key)]
+    for field, keys in (
+        ("commonLabels", [key for key, _ in at["commonLabels"].mapping()]),
+        ("commonAnnotations", notes),
+    ):
+        if keys:
             yield KustomizeChange(field, _key(at, field), test="labels", argument=" ".join(keys))
     for each in at.items_at("labels"):
         keys = [key for key, _ in each["pairs"].mapping()]

@@ -5,10 +5,9 @@ Environment variables, arguments, commands, volumes and managed fields are dropp
 
 from __future__ import annotations
 
-import re
-
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.cursor import as_mapping
+from qcheck.kinds.annotations import has_effect
 
 if TYPE_CHECKING:
     Object = dict[str, object]
@@ -16,11 +15,6 @@ if TYPE_CHECKING:
 METADATA = ("name", "namespace", "labels", "annotations")
 DATED = ("Pod", "Workload", "Event")
 """Kinds whose age counts, for the order in a queue."""
-ANNOTATION = re.compile(
-    r"(^|\.)(kueue\.x-k8s\.io|qcheck\.dev|kai\.scheduler|run\.ai|volcano\.sh|scheduling\.k8s\.io|ray\.io"
-    r"|cluster-autoscaler\.kubernetes\.io|cluster\.x-k8s\.io|openshift\.io)/"
-)
-"""Annotations that a scheduler or an autoscaler acts on."""
 DROPPED = frozenset(
     {
         "env", "envFrom", "command", "args", "arguments", "volumes", "volumeMounts", "volumeDevices",
@@ -89,7 +83,7 @@ def _of_job(spec: Object) -> Object:
 def _metadata(metadata: Object) -> Object:
     kept = {field: metadata[field] for field in METADATA if metadata.get(field)}
     if "annotations" in kept:
-        kept["annotations"] = {k: v for k, v in as_mapping(kept["annotations"]).items() if ANNOTATION.search(k)}
+        kept["annotations"] = {k: v for k, v in as_mapping(kept["annotations"]).items() if has_effect(k)}
         if not kept["annotations"]:
             del kept["annotations"]
     owners = metadata.get("ownerReferences")
