@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from made import CATALOGUE, over_quota, place, rule, settled
@@ -17,7 +18,7 @@ from qcheck.findings.finding import Finding
 from qcheck.findings.result import View
 from qcheck.findings.same_in_clusters import apart, merged
 from qcheck.findings.severity import Severity
-from qcheck.findings.worsening import is_worse
+from qcheck.findings.worsening import amounts, is_worse
 from qcheck.reports import FORMATS, render
 from qcheck.settings.load import load_settings
 
@@ -131,6 +132,20 @@ def test_statistics_count_by_rule() -> None:
 )
 def test_more_of_the_same_is_worse(before: dict[str, int], severity: str, worse: bool) -> None:
     assert is_worse(severity, before, over_quota()) is worse
+
+
+@pytest.mark.parametrize(
+    ("data", "amount"),
+    [
+        ({"reserved": 40, "supply": 32}, {"reserved-supply": 8}),
+        ({"requested": 24, "limit": 16}, {"requested-limit": 8}),
+        ({"found": 16, "bound": 8}, {"found-bound": 8}),
+        ({"excess": {"gpu": 8, "cpu": "half"}}, {"excess.gpu": 8}),
+        ({"short": {"h100 nvidia.com/gpu": 8}}, {"short.h100 nvidia.com/gpu": 8}),
+    ],
+)
+def test_amounts_of_all_schedulers_are_compared(data: dict[str, Any], amount: dict[str, int]) -> None:
+    assert amounts(replace(over_quota(), data=data)) == amount
 
 
 QUEUES = """\

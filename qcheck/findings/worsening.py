@@ -10,11 +10,14 @@ if TYPE_CHECKING:
 
     from qcheck.findings.finding import Finding
 
-AMOUNTS = ("excess", "short", "missing", "uses", "seconds")
-"""Entries of `data` whose growth makes a finding worse; entries that are not integers are ignored."""
+AMOUNTS = ("excess", "short", "missing", "uses", "seconds", "total", "stranded", "rest")
+"""Entries of `data` whose growth makes a finding worse: integers, or integers by resource."""
 
 GAPS = (
     ("reserved", "static"),
+    ("reserved", "supply"),
+    ("requested", "limit"),
+    ("found", "bound"),
     ("reserved", "physical"),
     ("wanted", "slots"),
     ("manager", "workers"),
@@ -34,6 +37,10 @@ def amounts(found: Finding) -> dict[str, int]:
     """Return the amounts that state how bad a finding is, by name, in base units."""
     numbers = {key: value for key, value in found.data.items() if type(value) is int}
     single = {key: numbers[key] for key in AMOUNTS if key in numbers}
+    for key in AMOUNTS:
+        parts = found.data.get(key)
+        if isinstance(parts, dict):
+            single |= {f"{key}.{part}": value for part, value in parts.items() if type(value) is int}
     gaps = {f"{more}-{less}": numbers[more] - numbers[less] for more, less in GAPS if {more, less} <= set(numbers)}
     return single | gaps
 

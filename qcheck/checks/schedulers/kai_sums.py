@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import ceil
 
 from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.registry import rule
@@ -72,7 +73,10 @@ def _exceeding(parent: KaiQueue, children: Sequence[KaiQueue], over: list[Dimens
             found = found.near(terms.quota_place, f"{shown(over[0], terms.quota)} for {child.name}")
     quotas = {f"{d.value}Quota": str(parent.terms[d].quota) for d in over}
     promised = {f"{d.value}Promised": str(_sum(children, d)) for d in over}
-    return found.with_data(parent=parent.name, resources=[d.value for d in over], amounts={**quotas, **promised})
+    excess = {d.value: ceil(_sum(children, d) - parent.terms[d].quota) for d in over}
+    return found.with_data(
+        parent=parent.name, resources=[d.value for d in over], amounts={**quotas, **promised}, excess=excess
+    )
 
 
 def _has(terms: KaiTerms) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 from qcheck.checks.capacity.arithmetic import plural
 from qcheck.checks.missing_references import Reference, by_name, users
 from qcheck.checks.registry import rule
@@ -61,6 +63,7 @@ def _over_quota(job: KaiJob, barriers: list[KaiBarrier], requests: str) -> Findi
         queue=job.queue.name,
         resources=sorted({b.dimension.value for b in barriers}),
         queues=sorted({b.queue.name for b in barriers}),
+        excess={f"{b.queue.name} {b.dimension.value}": ceil(b.requested - b.amount) for b in barriers},
     )
 
 

@@ -92,7 +92,12 @@ def _refusal(cluster: Cluster, verdict: Verdict) -> Finding:
         .about(verdict.workload.id)
         .likely(not cluster.has_all(*QUOTA_KINDS) or any(r.cause is ReasonCause.AWAY for r in decision.reasons))
         .at_most(Severity.WARNING if decision.is_in_part else Severity.ERROR)
-        .with_data(reason=decision.code, queue=_queue(verdict), causes=sorted({r.cause for r in decision.reasons}))
+        .with_data(
+            reason=decision.code,
+            queue=_queue(verdict),
+            causes=sorted({r.cause for r in decision.reasons}),
+            short={f"{r.flavor} {r.resource}": r.short for r in decision.reasons if r.short},
+        )
     )
 
 
