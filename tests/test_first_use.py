@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from manifests import FLAVOR, cluster_queue, local_queue
 
 from qcheck.cli.entrypoint import run
 
@@ -24,28 +25,11 @@ spec:
   taints: [{key: dedicated, value: "true", effect: NoSchedule}]
   instanceType: p5.48xlarge
 """
-QUEUE = """\
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ResourceFlavor
-metadata: {name: h100}
-spec: {nodeLabels: {gpu: h100}}
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ClusterQueue
-metadata: {name: team}
-spec:
-  namespaceSelector: {}
-  resourceGroups:
-    - coveredResources: [memory, nvidia.com/gpu]
-      flavors:
-        - name: h100
-          resources: [{name: memory, nominalQuota: 9000Gi}, {name: nvidia.com/gpu, nominalQuota: 24}]
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: LocalQueue
-metadata: {name: main, namespace: y}
-spec: {clusterQueue: team}
-"""
+QUEUE = "---\n".join([
+    FLAVOR,
+    cluster_queue({"memory": "9000Gi", "nvidia.com/gpu": 24}),
+    local_queue("y"),
+])  # fmt: skip
 JOB = """\
 apiVersion: batch/v1
 kind: Job
@@ -140,9 +124,9 @@ def test_no_quota_is_raised_for_pods_that_no_node_can_hold(say: Say) -> None:
 def test_a_merged_report_shows_columns_and_no_source_lines(say: Say) -> None:
     say("check", "--select", "QC101", "--format", "json=a.json")
     out = say("merge", "a.json")[1]
-    assert "queues.yaml:15:" in out
-    assert "queues.yaml:15:1\n" not in out
-    assert "15 | ... 24 for team" in out
+    assert "queues.yaml:13:" in out
+    assert "queues.yaml:13:1\n" not in out
+    assert "13 | ... 24 for team" in out
 
 
 def test_the_name_of_a_queue_of_volcano_is_an_edit(say: Say) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from manifests import local_queue
 
 from qcheck.cli.entrypoint import run
 from qcheck.reports import FORMATS
@@ -345,13 +346,7 @@ def test_thousands_of_files(repo: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert code == 0
 
 
-JOB = """\
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: LocalQueue
-metadata: {name: main, namespace: default}
-spec: {clusterQueue: team}
----
+TRAIN = """\
 apiVersion: batch/v1
 kind: Job
 metadata:
@@ -366,6 +361,7 @@ spec:
       containers:
       - {name: a, image: b, resources: {limits: {nvidia.com/gpu: 1}}}
 """
+JOB = f"---\n{local_queue('default')}---\n{TRAIN}"
 TOPOLOGY = "---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: Topology\nmetadata: {name: t}\nspec: {levels: LEVELS}\n"
 POD = f"""\
 apiVersion: v1

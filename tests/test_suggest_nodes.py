@@ -7,23 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from manifests import FLAVOR, cluster_queue
 
 from qcheck.cli.entrypoint import run
 
-QUEUES = """apiVersion: kueue.x-k8s.io/v1beta2
-kind: ResourceFlavor
-metadata: {name: h100}
-spec: {nodeLabels: {gpu: h100}}
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ClusterQueue
-metadata: {name: research}
-spec:
-  namespaceSelector: {}
-  resourceGroups:
-  - coveredResources: [nvidia.com/gpu]
-    flavors: [{name: h100, resources: [{name: nvidia.com/gpu, nominalQuota: %d}]}]
-"""
 EKS = """resource "aws_eks_node_group" "h100" {
   cluster_name   = "lab"
   node_group_name = "h100"
@@ -88,10 +75,14 @@ spec:
 """
 
 
+def queues(quota: int) -> str:
+    return f"{FLAVOR}---\n{cluster_queue(quota)}"
+
+
 def more_nodes(
     folder: Path, capsys: pytest.CaptureFixture[str], name: str, text: str, quota: int
 ) -> list[dict[str, Any]]:
-    (folder / "queues.yaml").write_text(QUEUES % quota)
+    (folder / "queues.yaml").write_text(queues(quota))
     (folder / name).write_text(text)
     assert run(["suggest", str(folder), "--rules", "QC101", "--format", "json"]) == 1
     found = json.loads(capsys.readouterr().out)
@@ -129,7 +120,7 @@ def test_an_expression_is_no_number_to_edit(tmp_path: Path, capsys: pytest.Captu
 
 
 def test_what_if_adds_nodes_to_each_zone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "queues.yaml").write_text(QUEUES % 40)
+    (tmp_path / "queues.yaml").write_text(queues(40))
     (tmp_path / "main.tf").write_text(GKE)
     assert run(["check", str(tmp_path), "--select", "QC101", "--add-nodes", "h100=2"]) == 0
     capsys.readouterr()

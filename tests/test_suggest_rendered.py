@@ -8,26 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from manifests import FLAVOR, cluster_queue_by_lines, local_queue
 
 from qcheck.cli.entrypoint import run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-FLAVOR = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: h100}\nspec: {nodeLabels: {gpu: h100}}\n"
-QUEUE = """apiVersion: kueue.x-k8s.io/v1beta2
-kind: ClusterQueue
-metadata: {name: research}
-spec:
-  namespaceSelector: {}
-  resourceGroups:
-  - coveredResources: [nvidia.com/gpu]
-    flavors:
-    - name: h100
-      resources:
-      - name: nvidia.com/gpu
-        nominalQuota: %s
-"""
 NODES = """apiVersion: qcheck.dev/v1
 kind: NodePool
 metadata: {name: h100}
@@ -36,11 +23,9 @@ spec:
   labels: {gpu: h100}
   allocatable: {cpu: 96, memory: 900Gi, nvidia.com/gpu: 8}
 """
-JOB = """apiVersion: kueue.x-k8s.io/v1beta2
-kind: LocalQueue
-metadata: {name: main, namespace: research}
-spec: {clusterQueue: research}
----
+JOB = (
+    local_queue("research", queue="research")
+    + """---
 apiVersion: batch/v1
 kind: Job
 metadata: {name: train, namespace: research, labels: {kueue.x-k8s.io/queue-name: main}}
@@ -53,6 +38,7 @@ spec:
       containers:
       - {name: main, image: example.com/x, resources: {limits: {nvidia.com/gpu: 8}}}
 """
+)
 KUSTOMIZE = '''#!/usr/bin/env python3
 """A stand-in for kustomize: the base, with the quota of the overlay's patch if there is one."""
 import pathlib, re, sys
@@ -114,9 +100,9 @@ def test_a_patched_value_is_edited_in_the_patch_and_check_passes(
         {
             "qcheck.yaml": fleet("prod"),
             "base/kustomization.yaml": "resources: [queues.yaml]\n",
-            "base/queues.yaml": f"{FLAVOR}---\n{QUEUE % 64}",
+            "base/queues.yaml": f"{FLAVOR}---\n{cluster_queue_by_lines(64)}",
             "overlays/prod/kustomization.yaml": PATCHED,
-            "overlays/prod/quota.yaml": QUEUE % 136,
+            "overlays/prod/quota.yaml": cluster_queue_by_lines(136),
             "nodes/prod/pool.yaml": NODES % 16,
         },
     )
@@ -126,8 +112,8 @@ def test_a_patched_value_is_edited_in_the_patch_and_check_passes(
         [("nodes/prod/pool.yaml", "16", "17")],
     ]
     assert run(["suggest", "--write"]) == 0
-    assert (place / "overlays/prod/quota.yaml").read_text() == QUEUE % 128
-    assert (place / "base/queues.yaml").read_text() == f"{FLAVOR}---\n{QUEUE % 64}"
+    assert (place / "overlays/prod/quota.yaml").read_text() == cluster_queue_by_lines(128)
+    assert (place / "base/queues.yaml").read_text() == f"{FLAVOR}---\n{cluster_queue_by_lines(64)}"
     assert run(["check"]) == 0
 
 
@@ -137,7 +123,7 @@ def test_a_base_is_edited_only_if_all_that_is_rendered_from_it_allows_it(
     files = {
         "qcheck.yaml": fleet("prod", "lab"),
         "base/kustomization.yaml": "resources: [queues.yaml]\n",
-        "base/queues.yaml": f"{FLAVOR}---\n{QUEUE % 136}",
+        "base/queues.yaml": f"{FLAVOR}---\n{cluster_queue_by_lines(136)}",
         "overlays/prod/kustomization.yaml": OVERLAY,
         "overlays/lab/kustomization.yaml": OVERLAY,
         "nodes/prod/pool.yaml": NODES % 16,
@@ -165,7 +151,7 @@ def test_a_value_that_helm_renders_is_not_edited(place: Path, capsys: pytest.Cap
             ),
             "charts/queues/Chart.yaml": "apiVersion: v2\nname: queues\nversion: 1.0.0\n",
             "charts/queues/values.yaml": "quota: 136\n",
-            "charts/queues/templates/queues.yaml": f"{FLAVOR}---\n{QUEUE % '{{ .Values.quota }}'}",
+            "charts/queues/templates/queues.yaml": f"{FLAVOR}---\n{cluster_queue_by_lines('{{ .Values.quota }}')}",
             "nodes/pool.yaml": NODES % 16,
         },
     )

@@ -7,42 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from manifests import FLAVOR, cluster_queue_by_lines, local_queue
 
 from qcheck.api import audit
 from qcheck.cli.entrypoint import run
 
-BASE = """apiVersion: kueue.x-k8s.io/v1beta2
-kind: ResourceFlavor
-metadata: {name: h100}
-spec: {nodeLabels: {gpu: h100}}
----
-apiVersion: qcheck.dev/v1
+POOL = """apiVersion: qcheck.dev/v1
 kind: NodePool
 metadata: {name: h100}
 spec:
   count: %(nodes)d
   labels: {gpu: h100}
   allocatable: {cpu: 96, memory: 900Gi, pods: 110, nvidia.com/gpu: 8}
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ClusterQueue
-metadata: {name: research}
-spec:
-  namespaceSelector: {}
-  resourceGroups:
-  - coveredResources: [nvidia.com/gpu]
-    flavors:
-    - name: h100
-      resources:
-      - name: nvidia.com/gpu
-        nominalQuota: %(quota)d
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: LocalQueue
-metadata: {name: main, namespace: lab}
-spec: {clusterQueue: research}
----
 """
+BASE = "---\n".join([FLAVOR, POOL, cluster_queue_by_lines("%(quota)d"), local_queue("lab", queue="research"), ""])
 JOB = """apiVersion: batch/v1
 kind: Job
 metadata: {name: train, namespace: lab, labels: {kueue.x-k8s.io/queue-name: main}}

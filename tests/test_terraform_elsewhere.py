@@ -5,25 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from manifests import FLAVOR, cluster_queue
 
 from qcheck.api import audit
 from qcheck.settings.load import load_settings
 
-QUEUE = """\
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ResourceFlavor
-metadata: {name: h100}
-spec: {nodeLabels: {gpu: h100}}
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ClusterQueue
-metadata: {name: team}
-spec:
-  namespaceSelector: {}
-  resourceGroups:
-    - coveredResources: [nvidia.com/gpu]
-      flavors: [{name: h100, resources: [{name: nvidia.com/gpu, nominalQuota: 32}]}]
-"""
+QUEUE = f"{FLAVOR}---\n{cluster_queue(32)}"
 GROUP = """\
 variable "size" { default = 3 }
 resource "aws_eks_node_group" "NAME" {

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from manifests import cluster_queue
 
 from qcheck.api import audit
 from qcheck.cluster.problems import Problem
@@ -173,16 +174,6 @@ resource "kubectl_manifest" "flavor" {
   })
 }
 """
-CLUSTER_QUEUE = """\
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ClusterQueue
-metadata: {name: team}
-spec:
-  namespaceSelector: {}
-  resourceGroups:
-  - coveredResources: [nvidia.com/gpu]
-    flavors: [{name: h100, resources: [{name: nvidia.com/gpu, nominalQuota: 40}]}]
-"""
 
 
 @pytest.mark.parametrize(
@@ -194,14 +185,14 @@ spec:
 )
 def test_what_yamlencode_makes_is_read(tmp_path: Path, label: str, expected: set[tuple[str, str]]) -> None:
     (tmp_path / "main.tf").write_text(FLAVOR.replace("LABEL", label))
-    (tmp_path / "all.yaml").write_text(f"{NODES}---\n{CLUSTER_QUEUE}")
+    (tmp_path / "all.yaml").write_text(f"{NODES}---\n{cluster_queue(40)}")
     findings = audit([str(tmp_path)]).findings
     assert {(f.rule.id, str(f.severity)) for f in findings if f.rule and f.severity != "note"} == expected
 
 
 @pytest.mark.parametrize(("default", "severity"), [("", "warning"), ("default = true", "error")])
 def test_findings_about_what_may_not_exist_are_warnings(tmp_path: Path, default: str, severity: str) -> None:
-    lines = CLUSTER_QUEUE.replace("\n", "\n    ")
+    lines = cluster_queue(40).replace("\n", "\n    ")
     body = f"  count = var.on ? 1 : 0\n  yaml_body = <<-YAML\n    {lines}\n  YAML\n"
     queue = f'resource "kubectl_manifest" "queue" {{\n{body}}}\n'
     flavor = FLAVOR.replace("LABEL", '"h100"')

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from manifests import FLAVOR, cluster_queue, local_queue
 
 from qcheck.api import audit
 from qcheck.cli.entrypoint import run as front
@@ -18,32 +19,10 @@ kind: NodePool
 metadata: {name: h100}
 spec: {count: 2, labels: {gpu: h100}, allocatable: {cpu: "96", memory: 900Gi, pods: 110, nvidia.com/gpu: 8}}
 """
-FLAVOR = """\
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ResourceFlavor
-metadata: {name: h100}
-spec: {nodeLabels: {gpu: h100}}
-"""
-QUEUE = """\
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ClusterQueue
-metadata: {name: team}
-spec:
-  namespaceSelector: {}
-  resourceGroups:
-    - coveredResources: [cpu, memory, nvidia.com/gpu]
-      flavors:
-        - name: h100
-          resources:
-            - {name: cpu, nominalQuota: 96}
-            - {name: memory, nominalQuota: 900Gi}
-            - {name: nvidia.com/gpu, nominalQuota: AMOUNT}
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: LocalQueue
-metadata: {name: team, namespace: team}
-spec: {clusterQueue: team}
-"""
+QUEUE = "---\n".join([
+    cluster_queue({"cpu": 96, "memory": "900Gi", "nvidia.com/gpu": "AMOUNT"}),
+    local_queue("team", name="team"),
+])  # fmt: skip
 PYTORCH_JOB = """\
 apiVersion: kubeflow.org/v1
 kind: PyTorchJob
