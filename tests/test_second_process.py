@@ -7,6 +7,7 @@ import marshal
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,37 @@ def test_work_that_fails_has_no_answer(capfd: pytest.CaptureFixture[str]) -> Non
 def test_without_a_second_process_there_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(second_process, "_may_fork", lambda: False)
     assert second_process.beside(lambda: [1])() is None
+
+
+ALL = set(range(second_process.PORTIONS))
+
+
+def test_each_portion_is_done_once() -> None:
+    mine, theirs = second_process.shared(slowly, lambda portion: portion**2)()
+    assert theirs
+    assert not mine.keys() & theirs.keys()
+    assert {**mine, **theirs} == {portion: portion**2 for portion in ALL}
+
+
+def slowly(portion: int) -> int:
+    time.sleep(0.01)
+    return portion**2
+
+
+def test_what_the_second_process_leaves_is_done_here() -> None:
+    def fails(portion: int) -> int:
+        raise ValueError("a fault")
+
+    mine, theirs = second_process.shared(lambda portion: portion**2, fails)()
+    assert mine.keys() == ALL
+    assert not theirs
+
+
+def test_all_is_done_here_without_a_second_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(second_process, "_may_fork", lambda: False)
+    mine, theirs = second_process.shared(str, str)()
+    assert list(mine.items()) == [(portion, str(portion)) for portion in sorted(ALL)]
+    assert not theirs
 
 
 @pytest.mark.parametrize("path", FIXTURES, ids=lambda p: f"{p.parent.name}/{p.name}")

@@ -6,7 +6,6 @@ Relevance is decided here, because it depends on all decoders.
 from __future__ import annotations
 
 import posixpath
-from itertools import zip_longest
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.load import load
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
     from qcheck.documents.limits import Limits
     from qcheck.documents.load import Loaded
+    from qcheck.documents.transfer import Plain
 
     Watch = Callable[[str, int, int], None]
     """A receiver of each stage's progress: its name, the number of finished items, and their total."""
@@ -56,35 +56,37 @@ def read(
 
 
 def _load(contents: Sequence[tuple[str, bytes]], limits: Limits, watch: Watch) -> list[Loaded]:
-    """Load the files; if they are large in total, a second process loads every other one."""
-    first, others = contents, contents[:0]
+    """Load the files; if they are large in total, a second process loads some of them."""
     if sum(len(raw) for _, raw in contents) > LARGE:
-        first, others = contents[::2], contents[1::2]
-    rest = _load_beside(others, limits) if others else list
+        return _load_in_two(contents, limits, watch)
     loaded: list[Loaded] = []
-    for path, raw in first:
-        watch("load", len(loaded), len(first))
+    for path, raw in contents:
+        watch("load", len(loaded), len(contents))
         loaded.append(load(raw, path, limits, is_wanted))
-    return [f for pair in zip_longest(loaded, rest()) for f in pair if f is not None]
+    return loaded
 
 
-def _load_beside(contents: Sequence[tuple[str, bytes]], limits: Limits) -> Callable[[], list[Loaded]]:
-    """Start loading files in a second process, and return a function that waits for them.
-
-    Files on which it fails are loaded here.
-    """
+def _load_in_two(contents: Sequence[tuple[str, bytes]], limits: Limits, watch: Watch) -> list[Loaded]:
+    """Load files in two processes. What the second one cannot send is loaded here."""
     from qcheck.documents.transfer import as_plain, from_plain  # 0.3 ms
-    from qcheck.pipeline.second_process import beside  # 0.2 ms
+    from qcheck.pipeline.second_process import PORTIONS, shared  # 0.2 ms
 
-    told = beside(lambda: [as_plain(load(raw, path, limits, is_wanted)) for path, raw in contents])
+    def here(portion: int) -> list[Loaded]:
+        watch("load", portion, PORTIONS)
+        return [load(raw, path, limits, is_wanted) for path, raw in contents[portion::PORTIONS]]
 
-    def wait() -> list[Loaded]:
+    def there(portion: int) -> list[Plain | None]:
+        return [as_plain(load(raw, path, limits, is_wanted)) for path, raw in contents[portion::PORTIONS]]
+
+    def received(portion: int, told: list[Plain | None]) -> list[Loaded]:
         return [
             load(raw, path, limits, is_wanted) if known is None else from_plain(known, raw, path)
-            for (path, raw), known in zip(contents, told() or [None] * len(contents), strict=True)
+            for (path, raw), known in zip(contents[portion::PORTIONS], told, strict=True)
         ]
 
-    return wait
+    mine, theirs = shared(here, there)()
+    found = mine | {portion: received(portion, told) for portion, told in theirs.items()}
+    return [found[at % PORTIONS][at // PORTIONS] for at in range(len(contents))]
 
 
 def _patches(loaded: list[Loaded]) -> list[files.NotLoaded]:

@@ -12,11 +12,16 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import TypeVar
 
+    Mine = TypeVar("Mine")
     Plain = TypeVar("Plain")
     """Numbers, texts, and lists and dicts of them: the types that `marshal` can transfer."""
+
+
+PORTIONS = 100
+"""The number of parts into which shared work is divided; at most 256."""
 
 
 def beside(work: Callable[[], Plain]) -> Callable[[], Plain | None]:
@@ -36,6 +41,34 @@ def beside(work: Callable[[], Plain]) -> Callable[[], Plain | None]:
         return marshal.loads(said) if status == 0 else None
 
     return wait
+
+
+def shared(
+    here: Callable[[int], Mine], there: Callable[[int], Plain]
+) -> Callable[[], tuple[dict[int, Mine], dict[int, Plain]]]:
+    """Begin `PORTIONS` of work in a second process, and return a function that joins in and waits for the rest.
+
+    Each process takes the next portion when it has finished one: their numbers are the bytes of a pipe. The answers come by
+    portion: those of `here`, which also does what the second process leaves undone, and those of `there`.
+    """
+    reader, writer = os.pipe()
+    os.write(writer, bytes(range(PORTIONS)))
+    os.close(writer)
+    begun = beside(lambda: {at: there(at) for at in _taken(reader)})
+
+    def finish() -> tuple[dict[int, Mine], dict[int, Plain]]:
+        mine = {at: here(at) for at in _taken(reader)}
+        os.close(reader)
+        theirs = begun() or {}
+        mine |= {at: here(at) for at in range(PORTIONS) if at not in mine and at not in theirs}
+        return mine, theirs
+
+    return finish
+
+
+def _taken(reader: int) -> Iterator[int]:
+    while portion := os.read(reader, 1):
+        yield portion[0]
 
 
 def _answer(work: Callable[[], Plain], reader: int, writer: int) -> None:
