@@ -359,3 +359,30 @@ def test_values_of_the_chart_turn_gpu_sharing_on(
     ).replace(", resources: {limits: {nvidia.com/gpu: 8}}", "")
     queue = KAI_QUEUE.replace("NAME", "research").replace("PARENT", "default-parent-queue").replace("LIMIT", "-1")
     assert said(repository, {"all.yaml": f"{queue}---\n{pods}", "values.yaml": values}, "QC915") == expected
+
+
+@pytest.mark.parametrize(
+    ("queue", "resources", "expected"),
+    [
+        ("{}", "{}", []),
+        ("{kueue.x-k8s.io/queue-name: team}", "{}", [("QC003", "warning")]),
+        ("{}", "{limits: {nvidia.com/gpu: 1}}", [("QC003", "warning")]),
+    ],
+    ids=["another workload", "queued", "with accelerators"],
+)
+def test_what_only_some_clients_are_refused_is_told_of_workloads_that_matter(
+    repository: Path, queue: str, resources: str, expected: list[tuple[str, str]]
+) -> None:
+    ports = "[{name: http, containerPort: 80}, {name: metrics, containerPort: 80}]"
+    pod = f"spec: {{containers: [{{name: main, image: app, ports: {ports}, resources: {resources}}}]}}"
+    deployment = (
+        f"apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web, namespace: team, labels: {queue}}}\n"
+        f"spec: {{selector: {{matchLabels: {{a: b}}}}, template: {{metadata: {{labels: {{a: b}}}}, {pod}}}}}\n"
+    )
+    files = {
+        "web.yaml": deployment,
+        "queue.yaml": QUEUE.replace("AMOUNT", "8"),
+        "flavor.yaml": FLAVOR,
+        "nodes.yaml": NODES,
+    }
+    assert said(repository, files, "QC003") == expected

@@ -6,6 +6,7 @@ from qcheck.checks.input.quantity_scales import scales_apart
 from qcheck.checks.problems import finding_of, of_problems
 from qcheck.checks.registry import rule
 from qcheck.cluster.problems import ProblemCode
+from qcheck.cluster.resources import is_accelerator
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kueue.rejected_workloads import autoscaled_elsewhere
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.problems import Problem
+    from qcheck.cluster.workloads import Workload
 
 
 BATCH_GROUPS = ("kueue.x-k8s.io", "volcano.sh", "run.ai", "kai.scheduler")
@@ -35,8 +37,17 @@ def duplicate_key(cluster: Cluster) -> Iterator[Finding]:
 
 @rule("QC003")
 def api_rejected(cluster: Cluster) -> Iterator[Finding]:
-    """Report objects that the API server or a webhook of Kueue rejects."""
-    yield from of_problems(cluster, ProblemCode.API_REJECTED)
+    """Report objects that the API server or a webhook of Kueue rejects.
+
+    What is only rejected in some cases is reported for queues and for workloads that matter to them.
+    """
+    rejected = [p for p in cluster.problems if p.code is ProblemCode.API_REJECTED]
+    doubtful = {p.object for p in rejected if not p.certain}
+    known = {w.id for w in cluster.workloads if w.id in doubtful and _matters(w)} if doubtful else frozenset()
+    for problem in rejected:
+        about = problem.object
+        if problem.certain or about is None or about in known or about.group.endswith(BATCH_GROUPS):
+            yield finding_of(problem)
     for workload in cluster.workloads:
         reason = autoscaled_elsewhere(cluster, workload)
         if reason is not None and reason.place is not None:
@@ -44,6 +55,11 @@ def api_rejected(cluster: Cluster) -> Iterator[Finding]:
             for place in reason.near:
                 found = found.near(place, "the check")
             yield found
+
+
+def _matters(workload: Workload) -> bool:
+    """Return whether a workload is queued or uses accelerators."""
+    return workload.queue is not None or any(is_accelerator(r) for p in workload.pod_sets for r in p.template.amounts())
 
 
 @rule("QC004")
