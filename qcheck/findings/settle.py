@@ -85,11 +85,12 @@ def settle(
 
 def _merged(findings: Iterable[Finding], clusters: Sequence[str]) -> tuple[Finding, ...]:
     """Return each finding once, with the clusters that have it."""
-    if len(clusters) < 2:
-        return tuple(findings)
+    found = tuple(findings)
+    if len({f.cluster for f in found}) < 2:
+        return found
     from qcheck.findings.same_in_clusters import merged  # 0.3 ms
 
-    return merged(findings, clusters)
+    return merged(found, clusters)
 
 
 def _graded(findings: Iterable[Finding], terms: SettleTerms) -> list[Finding]:

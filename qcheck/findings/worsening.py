@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from qcheck.findings.finding import Finding
 
-AMOUNTS = ("excess", "short", "missing", "uses", "seconds", "total", "stranded", "rest")
+AMOUNTS = ("excess", "short", "missing", "uses", "seconds", "stranded", "rest")
 """Entries of `data` whose growth makes a finding worse: integers, or integers by resource."""
 
 GAPS = (
