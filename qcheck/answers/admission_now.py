@@ -63,10 +63,10 @@ def _beside_others(cluster: Cluster, state: State, verdict: Verdict) -> Verdict:
         victims = now.victims
         gone |= {state.origin(w.owner) for w in state.workloads if w.id.full_name in victims}
     placed = judge(occupied(cluster, gone), workload)
-    told = tuple(_beside(r) for r in placed.reasons)
+    reasons = tuple(_beside(r) for r in placed.reasons)
     if victims:
-        told = (*told, _preempts(workload.place, victims))
-    return replace(placed, decision=verdict.decision, reasons=told)
+        reasons = (*reasons, _preempts(workload.place, victims))
+    return replace(placed, decision=verdict.decision, reasons=reasons)
 
 
 def _quota_now(cluster: Cluster, state: State, decision: Decision) -> Arrival:
@@ -137,8 +137,8 @@ def _holder(found: QueuedWorkload) -> ScenarioWorkload:
 def _waits(cluster: Cluster, state: State, decision: Decision) -> Reason:
     """Return why it gets no quota now: the queue's quota, and the quota in use."""
     queue = decision.cluster_queue or ""
-    told = list(_cells(cluster, state, decision, queue))
-    message = f"waits for quota of {queue}: {'; '.join(told)}" if told else f"waits for quota of {queue}"
+    cells = list(_cells(cluster, state, decision, queue))
+    message = f"waits for quota of {queue}: {'; '.join(cells)}" if cells else f"waits for quota of {queue}"
     return Reason(ReasonCode.WAITING_FOR_QUOTA, ReasonCause.BUSY, message, decision.workload.place)
 
 

@@ -99,12 +99,12 @@ def _is_brought(old: Finding | None, new: Finding) -> bool:
 
 def _without_echoes(found: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """Return one finding per cause: only QC803 reports a removed object."""
-    told = {
+    echoed = {
         (place.origin.path, place.span)
         for f in found
         if f.rule and f.rule.id == "QC803"
         for place in (f.primary, *f.related)
     }
     return tuple(
-        f for f in found if not (f.rule and f.rule.id in ECHOES and (f.primary.origin.path, f.primary.span) in told)
+        f for f in found if not (f.rule and f.rule.id in ECHOES and (f.primary.origin.path, f.primary.span) in echoed)
     )

@@ -92,6 +92,6 @@ def _worded(verdict: Verdict, change: WorkloadChange) -> str:
 
 def _concerned(cluster: Cluster, found: Finding) -> list[Verdict]:
     """Return the verdicts on the workloads that a finding is about or names and that do not run."""
-    told = found.data.get("asking")
-    names = {str(found.object), *(map(str, told) if isinstance(told, list) else ())}
+    asking = found.data.get("asking")
+    names = {str(found.object), *(map(str, asking) if isinstance(asking, list) else ())}
     return [v for v in verdicts_of(cluster) if v.runs is False and str(v.workload.id) in names]

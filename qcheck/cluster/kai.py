@@ -204,14 +204,14 @@ class KaiNames(Value):
     node_pool_label: str = NODE_POOL_LABEL
 
 
-def names_of(said: KaiPolicy, configs: tuple[KaiConfig, ...]) -> KaiNames:
+def names_of(policy: KaiPolicy, configs: tuple[KaiConfig, ...]) -> KaiNames:
     """Return KAI's names: from the settings, else from the operator's configuration, else the defaults."""
     found = next(iter(configs), None)
     usual = KaiNames()
     return KaiNames(
-        scheduler=said.scheduler_name or (found and found.scheduler_name) or usual.scheduler,
-        queue_label=said.queue_label or (found and found.queue_label) or usual.queue_label,
-        node_pool_label=said.node_pool_label or (found and found.node_pool_label) or usual.node_pool_label,
+        scheduler=policy.scheduler_name or (found and found.scheduler_name) or usual.scheduler,
+        queue_label=policy.queue_label or (found and found.queue_label) or usual.queue_label,
+        node_pool_label=policy.node_pool_label or (found and found.node_pool_label) or usual.node_pool_label,
     )
 
 

@@ -23,16 +23,16 @@ def entry_of(path: str) -> str | None:
     return posixpath.join(folder, ENTRY[tool]) if colon and tool in ENTRY else None
 
 
-def source_of(path: str, data: object, told: str | None) -> str | None:
+def source_of(path: str, data: object, rendered_from: str | None) -> str | None:
     """Return the file that a person edits, relative to the working directory; None for a document that is not rendered.
 
-    `told` is the file that the renderer names as the source of the document at `path`, if any.
+    `rendered_from` is the file that the renderer names as the source of the document at `path`, if any.
     """
     entry = entry_of(path)
     if entry is None:
         return None
     folder = posixpath.dirname(entry)
-    from_chart = told if path.startswith("helm:") else None
+    from_chart = rendered_from if path.startswith("helm:") else None
     below = from_chart.partition("/")[2] if from_chart else _annotated(data)
     if not below or "://" in below:
         return entry

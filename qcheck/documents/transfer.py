@@ -26,10 +26,10 @@ def as_plain(loaded: Loaded) -> Plain | None:
     return None if loaded.faults else (documents, loaded.passed_over, loaded.chunks)
 
 
-def from_plain(told: Plain, source: bytes, path: str) -> Loaded:
-    """Return the content of the file `source`, for which `as_plain` returned `told`."""
+def from_plain(plain: Plain, source: bytes, path: str) -> Loaded:
+    """Return the content of the file `source`, for which `as_plain` returned `plain`."""
     loaded, _ = decoded(source, path)
-    documents, loaded.passed_over, loaded.chunks = told
+    documents, loaded.passed_over, loaded.chunks = plain
     for index, data, start, begin, end, rendered_from in documents:
         where = LineIndex(loaded.text.text, begin, end)
         loaded.documents.append(

@@ -43,8 +43,8 @@ def apart(findings: Iterable[Finding]) -> Iterator[Finding]:
 def identity_of(found: Finding) -> tuple[object, ...]:
     """Return the key by which findings of several clusters are equal."""
     rule = found.rule.id if found.rule else ""
-    said = (rule, found.severity, found.certain, found.message, found.help, str(found.object), repr(found.data))
-    return (*said, _spot(found.primary))
+    content = (rule, found.severity, found.certain, found.message, found.help, str(found.object), repr(found.data))
+    return (*content, _spot(found.primary))
 
 
 def _spot(place: Place) -> Spot:

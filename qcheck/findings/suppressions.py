@@ -121,11 +121,11 @@ def _judged(
     unknown = [w for w in words if w not in names]
     dates = [w for w in reason.split() if w.startswith("until=")]
     until = dates[0].removeprefix("until=") if dates else ""
-    told = " ".join(w for w in reason.split() if w not in dates).strip(" -:#")
+    explanation = " ".join(w for w in reason.split() if w not in dates).strip(" -:#")
     wrong = ""
     if unknown:
         wrong = f"no rule is called {unknown[0]}{_near(unknown[0], names)}"
-    elif not told:
+    elif not explanation:
         wrong = f"the suppression of {', '.join(words)} has no reason, so it has no effect"
     elif until:
         wrong = _expired(until, today)

@@ -72,10 +72,10 @@ def _remarks(resource: str, value: str | float, is_quota: bool, is_rewritten: bo
     return (*doubts, _rewritten(quantity)) if is_rewritten and quantity.text != quantity.canonical else doubts
 
 
-def _doubts(said: str | None, resource: str, value: object) -> tuple[Remark, ...]:
-    if said is None:
+def _doubts(doubt: str | None, resource: str, value: object) -> tuple[Remark, ...]:
+    if doubt is None:
         return ()
-    return (Remark(ProblemCode.QUANTITY_SUSPICIOUS, said, "", {"resource": resource, "value": str(value)}),)
+    return (Remark(ProblemCode.QUANTITY_SUSPICIOUS, doubt, "", {"resource": resource, "value": str(value)}),)
 
 
 def _kilo(text: object) -> str | None:

@@ -144,6 +144,6 @@ def _events(manifests: Iterable[Cursor]) -> dict[tuple[str, str], str]:
         about = root["involvedObject"]
         if _is_event(root) and about.text_at("kind") == "Pod":
             pod = (about.text_at("namespace"), about.text_at("name"))
-            told = (root.text_at("lastTimestamp") or root.text_at("eventTime"), root.text_at("message"))
-            last[pod] = max(last.get(pod, told), told)
+            event = (root.text_at("lastTimestamp") or root.text_at("eventTime"), root.text_at("message"))
+            last[pod] = max(last.get(pod, event), event)
     return {pod: message for pod, (_, message) in last.items()}

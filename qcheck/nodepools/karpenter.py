@@ -206,8 +206,8 @@ def _with_machine_labels(pool: NodePool, declared: Labels, declared_at: Place, p
         mine = karpenter_labels.node_labels(kind, provider, prefix) if kind else {}
         named.append(replace(each, labels={**mine, **each.labels}))
     machines, origins = described(tuple(named), declared)
-    told = {k for each in machines for k in each.labels}
-    by_karpenter = dict.fromkeys((k for k in told if prefix and k.startswith(prefix)), KARPENTER)
+    keys = {k for each in machines for k in each.labels}
+    by_karpenter = dict.fromkeys((k for k in keys if prefix and k.startswith(prefix)), KARPENTER)
     gpus = not machines or any(looks_like_accelerator(r) for m in machines for r in (*m.allocatable, *m.unknown))
     varying = {**karpenter_labels.unseen(provider, prefix, gpus), **pool.varying}
     if not machines:

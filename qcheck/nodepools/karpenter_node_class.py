@@ -37,16 +37,16 @@ class CloudNodeClass(Value):
     @property
     def kubelet(self) -> Kubelet:
         """The kubelet settings; a number of pods that cannot be read as a number makes the pods unknown."""
-        said = self.spec["kubelet"]
-        pods = self.spec["maxPods"] if self.group == AKS else said["maxPods"]
-        number, per_core = _number(pods), _number(said["podsPerCore"])
+        kubelet = self.spec["kubelet"]
+        pods = self.spec["maxPods"] if self.group == AKS else kubelet["maxPods"]
+        number, per_core = _number(pods), _number(kubelet["podsPerCore"])
         return Kubelet(
             max_pods=number,
             pods_per_core=per_core,
-            kube_reserved=amounts(said["kubeReserved"]),
-            system_reserved=amounts(said["systemReserved"]),
-            eviction=said["evictionHard"]["memory.available"].amount(),
-            pods_unknown=(pods.exists and number is None) or (said["podsPerCore"].exists and per_core is None),
+            kube_reserved=amounts(kubelet["kubeReserved"]),
+            system_reserved=amounts(kubelet["systemReserved"]),
+            eviction=kubelet["evictionHard"]["memory.available"].amount(),
+            pods_unknown=(pods.exists and number is None) or (kubelet["podsPerCore"].exists and per_core is None),
         )
 
     @property
@@ -64,12 +64,16 @@ class CloudNodeClass(Value):
         if kind is None:
             return machine
         usual = kind.pods if self.group == EC2 and kind.pods else DEFAULT_PODS
-        told = of_type(kind, self.kubelet, usual)
+        configured = of_type(kind, self.kubelet, usual)
         interfaces = [each["interfaceType"].text() for each in self.spec["networkInterfaces"].items()]
         if not interfaces or self.group != EC2:
-            return told
+            return configured
         efa = sum(each in ("efa", "efa-only") for each in interfaces)
-        return replace(told, allocatable={**told.allocatable, EFA: efa}, sure={**told.sure, EFA: Certainty.DECLARED})
+        return replace(
+            configured,
+            allocatable={**configured.allocatable, EFA: efa},
+            sure={**configured.sure, EFA: Certainty.DECLARED},
+        )
 
     def capacity_types(self) -> tuple[str, ...]:
         """Return the capacity types that its nodes can have; reservations only if they are selected."""

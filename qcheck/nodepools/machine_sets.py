@@ -120,24 +120,24 @@ def _type_of(
     infra: Cursor | None, annotations: Cursor, own: Mapping[str, Machine], at: Cursor
 ) -> tuple[PoolMachineTypes, Cursor]:
     """Return the machine type of the infrastructure template, overridden by annotations."""
-    said = annotated_capacity(annotations)
+    annotated = annotated_capacity(annotations)
     found = _type_field(infra) if infra is not None else None
     if found is None:
-        if said:
+        if annotated:
             return PoolMachineTypes(
-                (Machine(None, said, dict.fromkeys(said, Certainty.DECLARED), source="annotations"),)
+                (Machine(None, annotated, dict.fromkeys(annotated, Certainty.DECLARED), source="annotations"),)
             ), annotations
         return PoolMachineTypes((), f"its infrastructure template {at['name'].text() or ''} is not among the files"), at
     name = found.text() or ""
     types = look_up((name,), None, own)
     if types.first is None:
-        if said:
+        if annotated:
             return PoolMachineTypes(
-                (Machine(name, said, dict.fromkeys(said, Certainty.DECLARED), source="annotations"),)
+                (Machine(name, annotated, dict.fromkeys(annotated, Certainty.DECLARED), source="annotations"),)
             ), found
         return types, found
     machine = types.first
-    return PoolMachineTypes((replace(machine, allocatable={**machine.allocatable, **said}),)), found
+    return PoolMachineTypes((replace(machine, allocatable={**machine.allocatable, **annotated}),)), found
 
 
 def _type_field(infra: Cursor) -> Cursor | None:
@@ -185,14 +185,16 @@ def _of_topology(group: Cursor, context: PoolContext) -> NodePool:
     """
     figures = Figures()
     annotations = group["metadata"]["annotations"]
-    said = annotated_capacity(annotations)
+    annotated = annotated_capacity(annotations)
     named = next(
         (v["value"] for v in group["variables"]["overrides"].items() if v["value"].text() and _names_type(v)), None
     )
     if named is not None:
         types = look_up((named.text() or "",), None, context.own)
-    elif said:
-        types = PoolMachineTypes((Machine(None, said, dict.fromkeys(said, Certainty.DECLARED), source="annotations"),))
+    elif annotated:
+        types = PoolMachineTypes(
+            (Machine(None, annotated, dict.fromkeys(annotated, Certainty.DECLARED), source="annotations"),)
+        )
     else:
         types = PoolMachineTypes((), f"the machine type is in the class {group['class'].text() or ''}")
     declared = {k: v for k, v in group["metadata"]["labels"].strings().items() if k.partition("/")[0] in SYNCED}

@@ -121,7 +121,7 @@ def _where(draft: PoolDraft) -> Place | None:
 
 def figures(count: Count, machines: tuple[Machine, ...], type_place: Place) -> tuple[str, ...]:
     """Return the source of each figure of a pool, one sentence per source."""
-    told = [f"{_nodes(count)}: {show_route(count.place.route)}"] if count.doubt is None else []
+    sources = [f"{_nodes(count)}: {show_route(count.place.route)}"] if count.doubt is None else []
     for each in machines:
         alike: dict[str, list[str]] = {}
         for resource, number in each.allocatable.items():
@@ -129,8 +129,8 @@ def figures(count: Count, machines: tuple[Machine, ...], type_place: Place) -> t
             source = each.source if how != Certainty.DECLARED else show_route(type_place.route)
             alike.setdefault(f"{how}, {source}", []).append(_shown(resource, number, how))
         of = f" {each.instance_type}" if each.instance_type else ""
-        told += [f"{', '.join(amounts)} per{of} node: {source}" for source, amounts in alike.items()]
-    return tuple(told)
+        sources += [f"{', '.join(amounts)} per{of} node: {source}" for source, amounts in alike.items()]
+    return tuple(sources)
 
 
 def _shown(resource: str, number: int, how: str) -> str:

@@ -50,8 +50,8 @@ def _pool(root: Cursor, own: Mapping[str, Machine]) -> NodePool:
         why = f"the machine type {kind} is in no catalogue" if kind else "it names neither instanceType nor allocatable"
         return replace(base, why_unknown=why, unknown_place=place(spec["instanceType"]))
     machines, origins = described((found,), base.labels)
-    told = figures(count, machines, place(spec["allocatable"]))
-    return replace(base, machines=machines, added=origins, figures=told)
+    sources = figures(count, machines, place(spec["allocatable"]))
+    return replace(base, machines=machines, added=origins, figures=sources)
 
 
 def _count(at: Cursor) -> Count:

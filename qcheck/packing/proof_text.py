@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from qcheck.packing.remaining import Posed
     from qcheck.packing.room import Filling
 
-    class Told(Posed, Protocol):
+    class Named(Posed, Protocol):
         """A question whose rooms and shapes have names."""
 
         @property
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
             ...
 
 
-def explain(question: Told, certificate: Certificate) -> str:
+def explain(question: Named, certificate: Certificate) -> str:
     """Return why the pods of `question` do not fit, with every sum."""
     return _Words(question).certificate(question, certificate)
 
 
 class _Words:
-    def __init__(self, question: Told) -> None:
+    def __init__(self, question: Named) -> None:
         self._question = question
 
     def certificate(self, posed: Posed, certificate: Certificate) -> str:
@@ -54,13 +54,13 @@ class _Words:
 
     def _cases(self, posed: Posed, proof: Cases) -> str:
         pod, word = self._question.pods[proof.pod].label, self._question.node_word
-        told = [
+        cases = [
             f"({i}) {self._question.nodes[c.node].label} with {self._filling(c.filling)}: then "
             + self.certificate(left_after(posed, c.node, c.filling), c.rest)
             for i, c in enumerate(proof.cases, 1)
         ]
         return f"some {word} must hold a {pod} {self._question.pod_word}; when it is full, it is one of: " + "; ".join(
-            told
+            cases
         )
 
     def _one_shape(self, posed: Posed, proof: Weights, shape: int) -> str:

@@ -151,13 +151,13 @@ class _Repository:
 
     def _charted(self, chart: Chart, name: str | None) -> list[Render]:
         """Return a chart's renders: as an application installs it in a cluster, else with the values named after it."""
-        told = [
+        installed = [
             d for d in self.deployed if d.path == chart.folder and (name is None or self._goes_to(d) in (name, None))
         ]
-        if told:
+        if installed:
             return [
                 Render(tool="helm", path=chart.folder, values=d.values, release=d.release, namespace=d.namespace)
-                for d in told
+                for d in installed
             ]
         values = chart.values_for(name or "")
         if values is None and name is not None:

@@ -204,8 +204,8 @@ def _inputs(
 def _skipped(report: dict[str, Any], catalogue: Mapping[str, Rule]) -> Iterator[Skipped]:
     names = [c["name"] for c in report.get("clusters", ())]
     for data in report["inputs"]["skippedRules"]:
-        told = IN_CLUSTER.match(data["why"]) if len(names) > 1 else None
-        why, cluster = told.groups() if told else (data["why"], names[0] if names else "default")
+        named = IN_CLUSTER.match(data["why"]) if len(names) > 1 else None
+        why, cluster = named.groups() if named else (data["why"], names[0] if names else "default")
         rule = catalogue.get(data["rule"]) or Rule(
             id=data["rule"], name="", family="", severity=Severity.NOTE, summary="", fix=""
         )

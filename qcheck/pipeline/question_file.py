@@ -91,5 +91,5 @@ def _worded(form: type[QuestionPart], route: tuple[str | int, ...], kind: str, m
         return f"{named}: there is no such key; " + (
             f"did you mean {near}?" if near else f"known here: {', '.join(known)}"
         )
-    said = WORDS.get(kind, message.removeprefix("Value error, "))
-    return f"{named}: {said[:1].lower()}{said[1:]}" if named else said
+    text = WORDS.get(kind, message.removeprefix("Value error, "))
+    return f"{named}: {text[:1].lower()}{text[1:]}" if named else text

@@ -78,14 +78,14 @@ def _load_in_two(contents: Sequence[tuple[str, bytes]], limits: Limits, watch: W
     def there(portion: int) -> list[Plain | None]:
         return [as_plain(load(raw, path, limits, is_wanted)) for path, raw in contents[portion::PORTIONS]]
 
-    def received(portion: int, told: list[Plain | None]) -> list[Loaded]:
+    def received(portion: int, answers: list[Plain | None]) -> list[Loaded]:
         return [
             load(raw, path, limits, is_wanted) if known is None else from_plain(known, raw, path)
-            for (path, raw), known in zip(contents[portion::PORTIONS], told, strict=True)
+            for (path, raw), known in zip(contents[portion::PORTIONS], answers, strict=True)
         ]
 
     mine, theirs = shared(here, there)()
-    found = mine | {portion: received(portion, told) for portion, told in theirs.items()}
+    found = mine | {portion: received(portion, answers) for portion, answers in theirs.items()}
     return [found[at % PORTIONS][at // PORTIONS] for at in range(len(contents))]
 
 

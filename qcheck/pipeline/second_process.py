@@ -36,9 +36,9 @@ def beside(work: Callable[[], Plain]) -> Callable[[], Plain | None]:
 
     def wait() -> Plain | None:
         with open(reader, "rb") as stream:
-            said = stream.read()
+            answer = stream.read()
         _, status = os.waitpid(child, 0)
-        return marshal.loads(said) if status == 0 else None
+        return marshal.loads(answer) if status == 0 else None
 
     return wait
 

@@ -105,10 +105,10 @@ class Search:
             attempt = self._attempt(way)
             if any(p.way is way for p in attempt.taken):
                 fewest_left = min(fewest_left, len(self._asked(attempt.state.result)))
-                yield self._told(way.kind, attempt, asked)
+                yield self._alternative(way.kind, attempt, asked)
         mixed = self._attempt(None) if fewest_left else JudgedProposal(self.start, (), 0)
         if mixed.taken and len(self._asked(mixed.state.result)) < fewest_left:
-            yield self._told(mixed.taken[0].way.kind, mixed, asked)
+            yield self._alternative(mixed.taken[0].way.kind, mixed, asked)
 
     def _attempt(self, way: Way | None) -> JudgedProposal:
         """Return an attempt with proposals of one way if they help, else others, without those that are not needed."""
@@ -239,7 +239,7 @@ class Search:
                 return self._pruned(made)
         return attempt
 
-    def _told(self, kind: Kind, attempt: JudgedProposal, asked: Sequence[Finding]) -> Alternative:
+    def _alternative(self, kind: Kind, attempt: JudgedProposal, asked: Sequence[Finding]) -> Alternative:
         left = {f.fingerprint for f in self._asked(attempt.state.result)}
         edits = self._trials.edits(attempt.state)
         brings = dict.fromkeys(map(name, new_findings(self.start.result, attempt.state.result)))
@@ -270,4 +270,4 @@ class Search:
         for at in (0, -1):
             made = self._tried(JudgedProposal(self.start, (), 0), [several[at] for several in every]) if every else None
             if made is not None:
-                yield self._told(Kind.QUOTA, made, self._asked(self.start.result))
+                yield self._alternative(Kind.QUOTA, made, self._asked(self.start.result))

@@ -28,7 +28,7 @@ def trees(pools: Iterable[PoolShares]) -> list[list[PoolShares]]:
 
 def remarks(tree: Sequence[PoolShares]) -> list[str]:
     """Return a line for each message, with its queues, its place, and its resources if it does not concern all."""
-    said: dict[str, dict[str, list[Cell]]] = {}
+    by_message: dict[str, dict[str, list[Cell]]] = {}
     places: dict[str, dict[str, None]] = {}
     general: list[str] = []
     for pool in tree:
@@ -37,10 +37,12 @@ def remarks(tree: Sequence[PoolShares]) -> list[str]:
                 if note.code in OF_ALL_QUEUES:
                     general.append(note.message)
                     continue
-                said.setdefault(note.message, {}).setdefault(queue.queue, []).append((pool.pool, pool.resource))
+                by_message.setdefault(note.message, {}).setdefault(queue.queue, []).append((pool.pool, pool.resource))
                 places.setdefault(note.message, {}).update({note.place.line: None} if note.place else {})
     every = [(pool.pool, pool.resource) for pool in tree]
-    own = [line + _where(list(places[text])) for text, queues in said.items() for line in _lines(text, queues, every)]
+    own = [
+        line + _where(list(places[text])) for text, queues in by_message.items() for line in _lines(text, queues, every)
+    ]
     return [*dict.fromkeys(general), *own]
 
 

@@ -90,7 +90,7 @@ def suggestion_lines(found: Suggestions) -> Iterator[str]:
     for number, each in enumerate(found.alternatives, 1):
         if number > 1:
             yield ""
-        yield from _told(number, each, found.asked)
+        yield from _alternative_lines(number, each, found.asked)
     if not found.alternatives:
         yield NONE
     if found.rejected:
@@ -104,7 +104,7 @@ def suggestion_lines(found: Suggestions) -> Iterator[str]:
         yield found.stopped
 
 
-def _told(number: int, found: Alternative, asked: Sequence[Finding]) -> Iterator[str]:
+def _alternative_lines(number: int, found: Alternative, asked: Sequence[Finding]) -> Iterator[str]:
     yield plain(f"{number}. {headline(found)}")
     for edit in found.edits[:MOST_EDITS]:
         yield plain(f"     {edit.file}:{edit.line}: {edit.old} -> {edit.new}")

@@ -140,7 +140,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _complaint(said: bytes) -> str:
+def _complaint(output: bytes) -> str:
     """Return the renderer's output without empty lines."""
-    lines = (line.rstrip() for line in said.decode("utf-8", "replace").splitlines())
+    lines = (line.rstrip() for line in output.decode("utf-8", "replace").splitlines())
     return "\n".join(line for line in lines if line) or "it printed no message"

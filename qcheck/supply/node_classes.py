@@ -54,15 +54,15 @@ def group_nodes(cluster: Cluster) -> tuple[NodeGroup, ...]:
         group = _group_of_pool(cluster, pool, owned.get(id(pool), []))
         if group is not None:
             groups.append(group)
-    return tuple(_told_apart(groups))
+    return tuple(_with_distinct_names(groups))
 
 
-def _told_apart(groups: list[NodeGroup]) -> list[NodeGroup]:
+def _with_distinct_names(groups: list[NodeGroup]) -> list[NodeGroup]:
     """Return groups with unique names: a pool name that several files use is followed by its place of definition."""
     counts: dict[str, int] = {}
     for group in groups:
         counts[group.name] = counts.get(group.name, 0) + 1
-    told: list[NodeGroup] = []
+    distinct: list[NodeGroup] = []
     taken: set[str] = set()
     numbers: dict[str, int] = {}
     for group in groups:
@@ -72,20 +72,20 @@ def _told_apart(groups: list[NodeGroup]) -> list[NodeGroup]:
             numbers[where] = numbers.get(where, 1) + 1
             name = f"{where} #{numbers[where]})"
         taken.add(name)
-        told.append(group if name == group.name else replace(group, name=name))
-    return told
+        distinct.append(group if name == group.name else replace(group, name=name))
+    return distinct
 
 
 def _dumped(cluster: Cluster, owners: dict[str, NodePool]) -> list[NodeGroup]:
     keys, named = _telling_keys(cluster), _named_nodes(cluster)
     alike: dict[tuple[object, ...], list[Node]] = {}
     for node in cluster.nodes:
-        told = tuple(node.node_labels.get(k) for k in keys)
+        distinct = tuple(node.node_labels.get(k) for k in keys)
         group = next((node.node_labels[k] for k in GROUP_LABELS if k in node.node_labels), None)
         shape = tuple(sorted(node.allocatable.items()))
         owner = owners[node.name].name if node.name in owners else group
         name = node.name if node.name in named else None
-        alike.setdefault((owner, told, node.taints, shape, name), []).append(node)
+        alike.setdefault((owner, distinct, node.taints, shape, name), []).append(node)
     groups = [_group_of_nodes(cluster, owner, nodes) for (owner, *_), nodes in alike.items()]
     return _distinct(groups)
 

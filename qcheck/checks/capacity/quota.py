@@ -122,13 +122,13 @@ def _lost(resource: str, groups: list[NodeGroup]) -> str:
     """Return `1 node of b with 7 of 8`: devices that nodes have but do not currently advertise."""
     if not is_compute(resource):
         return ""
-    told = [
+    missing = [
         f"{plural(len(g.nodes), 'node')} of {g.name} with {have} of {c.machine.whole(resource)}"
         for g in groups
         for c in g.classes
         if g.nodes and 0 < (have := c.machine.allocatable.get(resource, 0)) < c.machine.whole(resource)
     ]
-    return f"some devices are missing: {names(told)}" if told else ""
+    return f"some devices are missing: {names(missing)}" if missing else ""
 
 
 def _make_room(cluster: Cluster, resource: str, over: Overdraft, groups: list[NodeGroup]) -> bool:

@@ -85,9 +85,9 @@ def _elsewhere(cluster: Cluster, missed: list[str]) -> Iterator[Finding]:
     first, *others = unread
     assert first.place is not None
     more = f" and {len(unread) - MOST_NAMED} more" if len(unread) > MOST_NAMED else ""
-    said = names(u.what for u in unread[:MOST_NAMED]) + more
-    told = f"; {'; '.join(missed[:MOST_NAMED])}" if missed else ""
-    found = finding(first.place, f"{said} may define nodes that were not read{told}")
+    sources = names(u.what for u in unread[:MOST_NAMED]) + more
+    consequences = f"; {'; '.join(missed[:MOST_NAMED])}" if missed else ""
+    found = finding(first.place, f"{sources} may define nodes that were not read{consequences}")
     for each in others[:MOST_NAMED]:
         found = found.near(each.place, f"{each.what} may too")
     yield found.fixed_by(

@@ -28,13 +28,13 @@ def flavors_share_nodes(cluster: Cluster) -> Iterator[Finding]:
     Each set of flavors is reported once, for the accelerator that they share if there is one.
     """
     resources = {r for _, r in promises_of(cluster).cells if r != "pods" and not supply_of(cluster).is_virtual(r)}
-    told: set[tuple[str, ...]] = set()
+    reported: set[tuple[str, ...]] = set()
     for resource in sorted(resources, key=lambda r: (not is_compute(r), r)):
         for over in promises_of(cluster).overdrafts(resource, at_best=True):
-            told.add(over.pools)
+            reported.add(over.pools)
         for group, flavors in _shared(cluster, resource):
-            if not any(set(flavors) <= set(t) for t in told):
-                told.add(flavors)
+            if not any(set(flavors) <= set(t) for t in reported):
+                reported.add(flavors)
                 yield _sharing(cluster, resource, group, flavors)
 
 

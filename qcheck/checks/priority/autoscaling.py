@@ -22,12 +22,12 @@ WITHOUT_CUTOFF = ("karpenter",)
 @rule("QC313")
 def autoscaler_ignores_pod(cluster: Cluster, cutoff: int) -> Iterator[Finding]:
     """Report pods for which cluster-autoscaler adds no node although nodes have to be added."""
-    told: set[str] = set()
+    reported: set[str] = set()
     for each in contention_of(cluster).contenders:
         key = each.lowest.name or str(each.workload.id)
-        groups = _growing(cluster, each) if each.lowest.value < cutoff and key not in told else []
+        groups = _growing(cluster, each) if each.lowest.value < cutoff and key not in reported else []
         if groups:
-            told.add(key)
+            reported.add(key)
             yield (
                 finding(
                     class_place(cluster, each.lowest),

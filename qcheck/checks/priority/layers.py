@@ -29,13 +29,13 @@ def class_place(cluster: Cluster, rank: Rank) -> Place:
 @rule("QC305")
 def borrower_not_below_owner(cluster: Cluster) -> Iterator[Finding]:
     """Report borrowers that kube-scheduler does not evict for owners."""
-    told: set[str] = set()
+    reported: set[str] = set()
     for borrower in _strongest(cluster):
         key = borrower.highest.name or f"the default in {borrower.queue.name}"
-        for loan in loans_of(cluster).to(borrower.queue) if key not in told and _reaches(cluster, borrower) else ():
+        for loan in loans_of(cluster).to(borrower.queue) if key not in reported and _reaches(cluster, borrower) else ():
             against = _owner_rank(cluster, loan, borrower)
             if against is not None:
-                told.add(key)
+                reported.add(key)
                 yield _not_below(cluster, loan, borrower, *against)
                 break
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @rule("QC318")
 def owner_never_preempts(cluster: Cluster) -> Iterator[Finding]:
     """Report queues that lend and whose pods never preempt; one finding for each priority class."""
-    told: dict[str | None, tuple[Loan, Rank, list[Contender], Contender | None]] = {}
+    by_rank: dict[str | None, tuple[Loan, Rank, list[Contender], Contender | None]] = {}
     for queue in cluster.queues:
         owners = contention_of(cluster).of_queue.get(queue.name, ())
         waiting = [(owner, rank) for owner in owners if (rank := _never_preempting(owner)) is not None]
@@ -30,8 +30,8 @@ def owner_never_preempts(cluster: Cluster) -> Iterator[Finding]:
         for owner, rank in waiting:
             below = _below(cluster, owner, rank)
             if below is not None or _borrowers_are_unknown(cluster, loan, rank):
-                told.setdefault(rank.name, (loan, rank, [], below))[2].append(owner)
-    for loan, rank, owners, below in told.values():
+                by_rank.setdefault(rank.name, (loan, rank, [], below))[2].append(owner)
+    for loan, rank, owners, below in by_rank.values():
         yield _finding(cluster, loan, rank, owners, below)
 
 

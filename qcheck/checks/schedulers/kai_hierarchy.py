@@ -47,11 +47,11 @@ def _missing_parents(cluster: Cluster, queues: dict[str, KaiQueue]) -> Iterator[
 
 
 def _cycles(cluster: Cluster, queues: dict[str, KaiQueue]) -> Iterator[Finding]:
-    told: set[str] = set()
+    reported: set[str] = set()
     for queue in cluster.kai_queues:
         ring = _ring(queue, queues)
-        if ring and queue.name not in told:
-            told |= {q.name for q in ring}
+        if ring and queue.name not in reported:
+            reported |= {q.name for q in ring}
             yield _cycle(ring)
 
 

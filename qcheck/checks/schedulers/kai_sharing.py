@@ -108,16 +108,16 @@ def _at(template: PodTemplate, name: str) -> Place:
 def _off(cluster: Cluster, template: PodTemplate, who: str) -> Iterator[Finding]:
     """Report sharing that is off: the settings or the operator's configuration must turn it on."""
     name = next(n for n in (GPU_FRACTION, GPU_MEMORY) if n in template.annotations)
-    said = cluster.policy.kai.gpu_sharing
+    setting = cluster.policy.kai.gpu_sharing
     config = next(iter(cluster.kai_configs), None)
-    on = said if said is not None else (config.gpu_sharing if config else None)
+    on = setting if setting is not None else (config.gpu_sharing if config else None)
     if on:
         return
-    is_known = said is not None or config is not None
+    is_known = setting is not None or config is not None
     unless = ": GPU sharing is off" if is_known else " unless GPU sharing is enabled, which KAI's chart does not do"
     message = f"KAI's admission refuses the pods of {who}{unless}"
     found = finding(_at(template, name), message)
-    if config is not None and said is None:
+    if config is not None and setting is None:
         found = found.near(config.place.at("spec", "admission", "gpuSharing"), "disabled unless this is true")
     yield (
         found.likely(not is_known)

@@ -65,11 +65,11 @@ def deserved_exceeds_capacity(cluster: Cluster) -> Iterator[Finding]:
     queues = queues_of(cluster)
     if not queues.scheduler.by_capacity:
         return
-    told = {(f.data["resource"], name) for f in guarantee_exceeds_capacity(cluster) for name in _listed(f)}
+    reported = {(f.data["resource"], name) for f in guarantee_exceeds_capacity(cluster) for name in _listed(f)}
     stated = [(q, _deserved(q)) for q in queues.leaves]
     for excess in _excesses(cluster, stated):
         above = {q.name for name in excess.names for q in queues.path(name)}
-        if not any((excess.resource, name) in told for name in above):
+        if not any((excess.resource, name) in reported for name in above):
             verb = "deserves" if len(excess.amounts) == 1 else "deserve"
             cut = "" if queues.is_tree else "; the plugin limits each amount but not the sum"
             yield _found(excess, f"{_who(excess)} {verb} {_sum(excess)}, but {_supply(excess)}{cut}")

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     Judged = list[tuple[Guarantee, PackingVerdict]]
 
 
-TOLD = 4
+LISTED = 4
 """The number of guarantees that a message lists individually."""
 
 
@@ -63,8 +63,8 @@ def _packed(cluster: Cluster, guarantees: list[Guarantee], severity: Severity) -
     alone = [(g, v) for g in held if (v := judge(cluster, [g.demand()])) is not None]
     yield from _each_alone(cluster, [(g, v) for g, v in alone if v.fails], severity)
     for part in sharing(cluster, [g for g, v in alone if not v.fails]):
-        told_apart = 1 < len(part) <= SHOWN
-        asked = [g.demand(f"{g.shape.name} of {g.holder}") for g in part] if told_apart else demands(part)
+        is_listed = 1 < len(part) <= SHOWN
+        asked = [g.demand(f"{g.shape.name} of {g.holder}") for g in part] if is_listed else demands(part)
         together = judge(cluster, asked)
         if together is not None and together.fails:
             yield _too_much(cluster, part, together, severity)
@@ -105,7 +105,7 @@ def is_left_to_packing(cluster: Cluster, flavor: str, shape: PodShape, broken: f
 
 def _too_much(cluster: Cluster, short: list[Guarantee], verdict: PackingVerdict, severity: Severity) -> Finding:
     largest = max(short, key=lambda g: g.cell.promised)
-    promises = names(_promise(g) for g in short) if len(short) <= TOLD else _promises(short)
+    promises = names(_promise(g) for g in short) if len(short) <= LISTED else _promises(short)
     message = f"{promises}, which do not fit{' together' if len(short) > 1 else ''}: {verdict.why()}"
     found = finding(largest.cell.place, message)
     for each in short:

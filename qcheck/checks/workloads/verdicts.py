@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.workloads import PodSet
     from qcheck.schedulers.kueue.decision import Decision
 
-_TOLD_ELSEWHERE = (
+_REPORTED_ELSEWHERE = (
     ReasonCause.LEVEL,
     ReasonCause.FLAVOR_MISSING,
     ReasonCause.DOMAIN,
@@ -45,8 +45,8 @@ _MOST = 4
 def never_admitted(cluster: Cluster) -> Iterator[Finding]:
     """Report workloads that Kueue can never admit: quota, no matching flavor, topology."""
     for verdict in verdicts_of(cluster):
-        told = _is_told_elsewhere(cluster, verdict) or _is_broken(cluster, verdict.decision.cluster_queue)
-        if _is_refused(verdict) and not told:
+        is_reported = _is_reported_elsewhere(cluster, verdict) or _is_broken(cluster, verdict.decision.cluster_queue)
+        if _is_refused(verdict) and not is_reported:
             yield _refusal(cluster, verdict)
 
 
@@ -69,12 +69,12 @@ def _is_refused(verdict: Verdict) -> bool:
     )
 
 
-def _is_told_elsewhere(cluster: Cluster, verdict: Verdict) -> bool:
+def _is_reported_elsewhere(cluster: Cluster, verdict: Verdict) -> bool:
     reasons = verdict.decision.reasons
     whole = {r for r in reasons if r.cause is ReasonCause.LARGER_THAN_NODE}
-    told = all(r.cause in _TOLD_ELSEWHERE for r in reasons if r not in whole)
+    is_reported = all(r.cause in _REPORTED_ELSEWHERE for r in reasons if r not in whole)
     return any(r.cause is ReasonCause.RESOURCE_NOT_COVERED for r in reasons) or (
-        told and all(_asks_for_a_whole_node(cluster, verdict, r.resource or "") for r in whole)
+        is_reported and all(_asks_for_a_whole_node(cluster, verdict, r.resource or "") for r in whole)
     )
 
 
@@ -82,7 +82,7 @@ def _refusal(cluster: Cluster, verdict: Verdict) -> Finding:
     decision = verdict.decision
     main = next((r for r in decision.reasons if r.code == decision.code), decision.reasons[0])
     shown = "; ".join(r.message for r in decision.reasons[:_MOST])
-    found = finding(main.place, f"{_queue(verdict)} {_much(decision)} {verdict.workload.id}: {shown}")
+    found = finding(main.place, f"{_queue(verdict)} {_outcome(decision)} {verdict.workload.id}: {shown}")
     for reason in decision.reasons[:_MOST]:
         for place in reason.near:
             found = found.near(place, reason.flavor or reason.cause)
@@ -106,7 +106,7 @@ def _queue(verdict: Verdict) -> str | None:
     return verdict.decision.cluster_queue or verdict.decision.queue
 
 
-def _much(decision: Decision) -> str:
+def _outcome(decision: Decision) -> str:
     """Return what a queue does with a workload: nothing, or only a part of its equal pods or groups at once."""
     if not decision.is_in_part:
         return "can never admit"
@@ -124,11 +124,11 @@ def admitted_but_pending(cluster: Cluster) -> Iterator[Finding]:
     for verdict in verdicts_of(cluster):
         if verdict.admitted and verdict.runs is False:
             reason = verdict.reasons[-1]
-            if not _is_said_of_nodes(cluster, verdict, reason):
+            if not _is_reported_of_nodes(cluster, verdict, reason):
                 yield _pending(cluster, verdict, reason)
 
 
-def _is_said_of_nodes(cluster: Cluster, verdict: Verdict, reason: Reason) -> bool:
+def _is_reported_of_nodes(cluster: Cluster, verdict: Verdict, reason: Reason) -> bool:
     """Return whether another rule already names the same cause (QC201, QC202, QC210, QC505, QC507, QC604)."""
     elsewhere = (ReasonCause.FLAVOR_MATCHES_NO_NODES, ReasonCause.DOMAIN)
     if reason.cause in elsewhere or reason.code is ReasonCode.REJECTED:

@@ -60,7 +60,7 @@ class Compiler:
         if node.kind == "quantity":
             return _found
         if node.kind == "named":
-            return self._named_walk(node.type_name) if self._speaks_of_quantities(node.type_name) else None
+            return self._named_walk(node.type_name) if self._holds_quantities(node.type_name) else None
         if node.item is not None:
             inner = self.quantities(node.item)
             return inner and _through_items(inner)
@@ -76,13 +76,13 @@ class Compiler:
 
         return lazily
 
-    def _speaks_of_quantities(self, name: str) -> bool:
+    def _holds_quantities(self, name: str) -> bool:
         """Return whether a named type, or one that it names, has quantities, by its text alone: parsing is slow."""
         if name not in self._with_quantities:
             self._with_quantities[name] = False  # until known: a type may name itself
             words = (self._text_of(name) or "").split()
             others = sorted({w for w in words if w[0].isupper() and w.isalpha()})
-            self._with_quantities[name] = "quantity" in words or any(map(self._speaks_of_quantities, others))
+            self._with_quantities[name] = "quantity" in words or any(map(self._holds_quantities, others))
         return self._with_quantities[name]
 
     def check(self, node: SchemaNode) -> Check:

@@ -36,8 +36,10 @@ class VariableChoice(Value):
         first, *others = found.values()
         if all(other == first for other in others):
             return first
-        told = ", ".join(f"{_shown(value)} {f'in {file}' if file else 'by default'}" for file, value in found.items())
-        return Unresolved(f"var.{name}, which is {told}")
+        choices = ", ".join(
+            f"{_shown(value)} {f'in {file}' if file else 'by default'}" for file, value in found.items()
+        )
+        return Unresolved(f"var.{name}, which is {choices}")
 
 
 def choices(folder: str, files: Mapping[str, Body]) -> dict[str, VariableChoice]:
@@ -53,10 +55,12 @@ def choices(folder: str, files: Mapping[str, Body]) -> dict[str, VariableChoice]
         certain = {**files[others[0]].attributes(), **certain}
         others = []
     found = {name: VariableChoice({"": expression}) for name, expression in certain.items()}
-    said = {path: files[path].attributes() for path in others}
-    for name in {name for attributes in said.values() for name in attributes}:
+    attributes_of = {path: files[path].attributes() for path in others}
+    for name in {name for attributes in attributes_of.values() for name in attributes}:
         by_file: dict[str, Expression | None] = {
-            posixpath.relpath(path, folder): attributes[name] for path, attributes in said.items() if name in attributes
+            posixpath.relpath(path, folder): attributes[name]
+            for path, attributes in attributes_of.items()
+            if name in attributes
         }
         if len(by_file) < len(others):
             by_file[""] = certain.get(name)

@@ -195,9 +195,9 @@ def _shard(cluster: Cluster, names: KaiNames, pool: QuotaPool) -> Shard:
 
 def _is_flat(cluster: Cluster, spec: SchedulingShard | None) -> bool:
     """Return whether the settings or an argument of the shard's scheduler turn off the full hierarchy."""
-    said = cluster.policy.kai.full_hierarchy
-    if said is not None:
-        return not said
+    configured = cluster.policy.kai.full_hierarchy
+    if configured is not None:
+        return not configured
     return spec is not None and spec.arguments.get(FULL_HIERARCHY, "true") in FALSE
 
 
