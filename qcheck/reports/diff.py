@@ -11,11 +11,12 @@ from qcheck.findings.causes import Group, causes_first
 from qcheck.findings.fingerprint import named_route
 from qcheck.reports.capacity import signed
 from qcheck.reports.columns import columns
+from qcheck.reports.finding_text import finding_lines
 from qcheck.reports.json import finding_data
 from qcheck.reports.json_text import dump
 from qcheck.reports.markdown import escape, findings_table
 from qcheck.reports.shares import number
-from qcheck.reports.text import Paint, finding_lines
+from qcheck.reports.text import Paint
 from qcheck.reports.wording import WORST_FIRST, not_judged, plain, plural, title
 
 if TYPE_CHECKING:
