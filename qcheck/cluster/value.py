@@ -20,7 +20,7 @@ else:
         return lambda cls: cls
 
 
-WRITTEN_AFTER = 60
+WRITTEN_AFTER = 180
 """The number of instances from which generating methods for a class pays off."""
 _instances: dict[type, int] = {}
 
