@@ -5,7 +5,7 @@ Such a module is not imported: most repositories need two thirds of them, and ea
 
 from __future__ import annotations
 
-from qcheck.cluster.kueue import QueueingStrategy
+from qcheck.cluster.kueue import FungibilityPolicy, QueueingStrategy
 from qcheck.cluster.problems import ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.schedulers.presence import has_kai, has_volcano
@@ -48,6 +48,13 @@ def _has_mig(cluster: Cluster) -> bool:
     return bool(cluster.mig_layouts) or any(r.startswith(MIG) for c in classes for r in c.machine.allocatable)
 
 
+def _borrows_before_the_next_flavor(cluster: Cluster) -> bool:
+    stops = FungibilityPolicy.MAY_STOP_SEARCH
+    return any(
+        q.fungibility.when_can_borrow is stops and any(len(g.flavors) > 1 for g in q.groups) for q in cluster.queues
+    )
+
+
 def _has_configuration(cluster: Cluster) -> bool:
     rejected = (p.code is ProblemCode.CONFIGURATION_REJECTED for p in cluster.problems)
     return cluster.configuration is not None or any(rejected)
@@ -63,6 +70,7 @@ SUBJECTS: dict[str, Callable[[Cluster], object]] = {
     "priority.strict_fifo": lambda c: any(q.strategy is QueueingStrategy.STRICT_FIFO for q in c.queues),
     "queues.admission_checks": lambda c: c.admission_checks or c.multikueue_configs or any(q.checks for q in c.queues),
     "queues.admission_fair_sharing": lambda c: c.configuration,
+    "queues.flavor_order": _borrows_before_the_next_flavor,
     "queues.limit_ranges": lambda c: c.limit_ranges,
     "queues.resource_quotas": lambda c: c.resource_quotas,
     "topology.levels": _has_topologies,
@@ -70,6 +78,7 @@ SUBJECTS: dict[str, Callable[[Cluster], object]] = {
     "topology.gangs": _has_gangs,
     "topology.domain_multiples": _has_domains,
     "topology.mig": _has_mig,
+    "workloads.queue_labels": lambda c: c.configuration or not all(w.queue for w in c.workloads),
     "workloads.pod_groups": lambda c: any(w.members or w.framework == "pod" for w in c.workloads),
     "configuration.manager": _has_configuration,
     **dict.fromkeys(

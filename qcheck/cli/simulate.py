@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
+from qcheck import DOCS
 from qcheck.answers.question import QuestionError
 from qcheck.cli.inputs import paths_for, running, settings_for
 from qcheck.cli.output import UsageError, parse_outputs, write
 from qcheck.cli.shared_parameters import Busy, Clusters, ConfigFile, Format, In, Live, Verbose
 from qcheck.cli.terminal import ProgressReporter
-from qcheck.cluster.links import DOCS
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.pipeline.simulate import run_change, run_scenario
 from qcheck.reports import simulation as report

@@ -120,4 +120,4 @@ class Policy(Value):
 
 def matches_any(name: str, patterns: tuple[str, ...]) -> bool:
     """Return whether `name` matches any of the glob patterns."""
-    return any(fnmatch.fnmatchcase(name, p) for p in patterns)
+    return bool(patterns) and any(fnmatch.fnmatchcase(name, p) for p in patterns)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from qcheck.cluster.links import DOCS
+from qcheck import DOCS
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.severity import Severity
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.links import HOME
+from qcheck import HOME
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.text_edits import text_edits
 from qcheck.reports.json_text import dump

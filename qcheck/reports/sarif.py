@@ -10,8 +10,7 @@ from __future__ import annotations
 from itertools import groupby
 from urllib.parse import quote
 
-from qcheck import __version__
-from qcheck.cluster.links import HOME
+from qcheck import HOME, __version__
 from qcheck.cluster.place import show_route
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.text_edits import text_edits

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 
+from qcheck import DOCS
 from qcheck.cluster.did_you_mean import nearest
-from qcheck.cluster.links import DOCS
 from qcheck.cluster.place import Place
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.load import load

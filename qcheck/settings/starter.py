@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.links import DOCS
+from qcheck import DOCS
 from qcheck.cluster.policy import Release
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.commented_yaml import YamlEntry, comment, to_yaml

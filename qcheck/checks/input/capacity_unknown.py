@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from qcheck import DOCS
 from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.problems import of_problems
 from qcheck.checks.registry import rule
 from qcheck.checks.repelling_taints import keeps_off
-from qcheck.cluster.links import DOCS
 from qcheck.cluster.problems import ProblemCode
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.unread import NODES
