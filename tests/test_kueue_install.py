@@ -93,6 +93,21 @@ def test_the_chart_states_gates_and_release(form: str, version: str, release: tu
     assert read(text.replace("CHART", "other")) == []
 
 
+@pytest.mark.parametrize(
+    ("resource", "release"),
+    [
+        ("https://github.com/kubernetes-sigs/kueue/releases/download/v0.15.2/manifests.yaml", (0, 15)),
+        ("https://github.com/kubernetes-sigs/kueue//config/default?timeout=90s&ref=v0.14.1", (0, 14)),
+        ("github.com/kubernetes-sigs/kueue/config/default?ref=main", None),
+    ],
+)
+def test_a_kustomization_states_the_release_that_it_fetches(resource: str, release: tuple[int, int] | None) -> None:
+    text = f"resources: ['{resource}']\n"
+    expected = [] if release is None else [release]
+    assert [i.release for i in read_installs([load(text, "kueue/kustomization.yaml")])] == expected
+    assert read_installs([load(text, "kueue/other.yaml")]) == []
+
+
 def test_a_file_of_values_states_gates() -> None:
     assert read(f"{GATES[:-1]}, managerConfig: {{x: config.kueue.x-k8s.io/v1beta2}}}}") == [(None, OFF)]
     assert read(GATES) == []

@@ -72,8 +72,10 @@ def mentions_configuration(text: str) -> bool:
 
 def mentions_install(text: str) -> bool:
     """Return whether a text may install Kueue's manager: its Deployment, or its chart."""
-    return "kueue-controller-manager" in text or (
-        "kueue" in text and ("featureGates" in text or "argoproj.io/" in text or "helm.toolkit.fluxcd.io/" in text)
+    return (
+        "kueue-controller-manager" in text
+        or "kubernetes-sigs/kueue" in text
+        or ("kueue" in text and ("featureGates" in text or "argoproj.io/" in text or "helm.toolkit.fluxcd.io/" in text))
     )
 
 

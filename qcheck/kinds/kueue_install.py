@@ -6,15 +6,18 @@ Feature gates are on the manager's command line (`--feature-gates`), which the c
 
 from __future__ import annotations
 
+import posixpath
 import re
 from itertools import zip_longest
 
 from qcheck.cluster.kueue_install import KueueInstall
+from qcheck.cluster.place import Place
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.load import load
 from qcheck.kinds.decode import mentions_install, roots
 from qcheck.kinds.gitops import ARGO, FLUX_HELM
 from qcheck.kinds.installed_charts import installed_charts
+from qcheck.kinds.kustomize import NAMES
 from qcheck.kinds.shared_fields import metadata, place
 
 if TYPE_CHECKING:
@@ -23,10 +26,15 @@ if TYPE_CHECKING:
     from qcheck.cluster.kueue_install import Release
     from qcheck.documents.cursor import Cursor
     from qcheck.documents.load import Loaded
+    from qcheck.documents.text import Text
 
 NAME, CHART = "kueue-controller-manager", "kueue"
 IMAGE = re.compile(r"(?:^|/)kueue:v?(\d{1,3})\.(\d{1,3})(?=[.-]|\Z)", re.ASCII)
 VERSION = re.compile(r"[~^=v]*(\d{1,3})\.(\d{1,3})(?=[.-]|\Z)", re.ASCII)
+REMOTE = re.compile(
+    r"kubernetes-sigs/kueue(?:/releases/download/v(\d{1,3})\.(\d{1,3})\.|[^\s'\"]*[?&]ref=v(\d{1,3})\.(\d{1,3})\.)",
+    re.ASCII,
+)
 FLAG = "--feature-gates"
 GATE = re.compile(r"\s*(\w+)\s*=\s*(true|false)\s*\Z", re.IGNORECASE)
 
@@ -38,12 +46,21 @@ def read_installs(loaded: Iterable[Loaded]) -> list[KueueInstall]:
         text = file.text.text
         if not mentions_install(text):
             continue
+        if posixpath.basename(file.text.path) in NAMES:
+            found += _remote(file.text)
         if NAME in text:
             found += [i for d in file.documents for at in roots(d) if (i := _deployment(at)) is not None]
         if "featureGates" in text or ARGO in text or FLUX_HELM in text:
             documents = load(text, file.text.path).documents
             found += [i for d in documents for at in roots(d) for i in _of_chart(at)]
     return found
+
+
+def _remote(kustomization: Text) -> Iterator[KueueInstall]:
+    """Yield the manifests of a release that a kustomization fetches."""
+    for found in REMOTE.finditer(kustomization.text):
+        major, minor = (int(number) for number in found.groups() if number)
+        yield KueueInstall(Place(kustomization.spot(*found.span())), (major, minor))
 
 
 def _deployment(at: Cursor) -> KueueInstall | None:
