@@ -11,9 +11,11 @@ import re
 import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from qcheck.cluster.value import Value
 from qcheck.sources.files import LIVE, NotLoaded
+from qcheck.sources.program import started
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -234,16 +236,19 @@ class _Kubectl:
         seconds = seconds or 2 * SECONDS
         if self.hangs:
             raise KubectlRefused(self.hangs)
+        start = partial(
+            subprocess.Popen,
+            [self.path, *words, *self.common],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            errors="replace",
+        )
         try:
-            return subprocess.run(
-                [self.path, *words, *self.common],
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                encoding="utf-8",
-                errors="replace",
-                timeout=seconds,
-                check=False,
-            )
+            with started(start) as process:
+                output, errors = process.communicate(timeout=seconds)
+                return subprocess.CompletedProcess(words, process.returncode, output, errors)
         except subprocess.TimeoutExpired:
             self.hangs = f"kubectl {words[0]} did not answer within {seconds} s"
             raise KubectlRefused(self.hangs) from None

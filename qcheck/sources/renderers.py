@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
 import tempfile
+from functools import partial
 from time import monotonic
 
 from qcheck.sources.files import Content, NotLoaded
+from qcheck.sources.program import kill, started
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,7 +93,8 @@ def _run(name: str, command: list[str], seconds: int, most_bytes: int, within: s
     with tempfile.TemporaryDirectory() as home, tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         environment = {key: os.environ[key] for key in PASSED_ON if key in os.environ} | OFFLINE
         environment |= {"HOME": home, "HELM_PLUGINS": home, "KUBECONFIG": os.devnull}
-        with subprocess.Popen(
+        start: partial[subprocess.Popen[bytes]] = partial(
+            subprocess.Popen,
             command,
             cwd=within,
             stdin=subprocess.DEVNULL,
@@ -100,14 +102,11 @@ def _run(name: str, command: list[str], seconds: int, most_bytes: int, within: s
             stderr=errors,
             env=environment,
             start_new_session=True,
-        ) as process:
-            try:
-                too_much = _wait(process, seconds, (output, errors), most_bytes)
-            except BaseException:
-                _kill(process)
-                raise
+        )
+        with started(start) as process:
+            too_much = _wait(process, seconds, (output, errors), most_bytes)
             if too_much:
-                _kill(process)
+                kill(process)
                 return NotLoaded(name, f"{command[0]} {too_much}")
         errors.seek(0)
         if process.returncode:
@@ -129,15 +128,6 @@ def _wait(process: subprocess.Popen[bytes], seconds: int, written: Sequence[IO[b
                 return f"wrote more than {most_bytes:,} bytes"
         else:
             return None
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process and everything that it started."""
-    if hasattr(os, "killpg"):
-        os.killpg(process.pid, signal.SIGKILL)
-    else:
-        process.kill()
-    process.wait()
 
 
 def _complaint(output: bytes) -> str:
