@@ -84,8 +84,7 @@ def _elsewhere(cluster: Cluster, missed: list[str]) -> Iterator[Finding]:
         return
     first, *others = unread
     assert first.place is not None
-    more = f" and {len(unread) - MOST_NAMED} more" if len(unread) > MOST_NAMED else ""
-    sources = names(u.what for u in unread[:MOST_NAMED]) + more
+    sources = names(dict.fromkeys(u.what for u in unread), MOST_NAMED + 1)
     consequences = f"; {'; '.join(missed[:MOST_NAMED])}" if missed else ""
     found = finding(first.place, f"{sources} may define nodes that were not read{consequences}")
     for each in others[:MOST_NAMED]:
