@@ -282,6 +282,17 @@ def test_a_topology_without_levels_is_refused_and_breaks_no_rule(repository: Pat
     assert said(repository, files, "QC000", "QC003") == [("QC003", "error")]
 
 
+def test_many_directories_that_differ_are_one_finding(repository: Path) -> None:
+    for number, name in enumerate(("base", "a", "b", "c", "d")):
+        (repository / name).mkdir()
+        (repository / name / "flavor.yaml").write_text(FLAVOR.replace("gpu: h100", f"gpu: h100, n: v{number}"))
+    (found,) = [f for f in audit(["."]).findings if f.rule and f.rule.id == "QC011"]
+    assert "defined differently in a and in 4 other directories (b, base, c and 1 more)" in found.message
+    assert [p.origin.path for p in (found.primary, *found.related)] == [
+        f"{d}/flavor.yaml" for d in ("b", "a", "base", "c")
+    ]
+
+
 KAI_QUEUE = """\
 apiVersion: scheduling.run.ai/v2
 kind: Queue

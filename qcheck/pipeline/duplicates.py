@@ -15,9 +15,12 @@ from qcheck.kinds.shared_fields import object_id
 from qcheck.pipeline.relevance import concerns_queues
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence, Set
+    from collections.abc import Iterator, Sequence, Set
 
     from qcheck.documents.cursor import Cursor
+
+    Pair = tuple[Cursor, Cursor]
+    """The first definition of an object, and another one."""
 
 SERVER_FIELDS = frozenset({"creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"})
 """Fields of `metadata` that the API server writes."""
@@ -96,15 +99,15 @@ def _meant(data: object) -> object:
 
 
 def _problems(doubles: list[list[Cursor]], chart_files: Set[str]) -> list[Problem]:
-    pairs: dict[tuple[str, str], list[tuple[Cursor, Cursor]]] = {}
+    pairs: dict[str, dict[str, list[Pair]]] = {}
     problems = []
     for original, *copies in doubles:
         inside = [copy for copy in copies if _folder(copy) == _folder(original)]
         problems += [_in_one_folder(original, inside)] if inside else []
         for copy in copies:
             if _folder(copy) != _folder(original):
-                pairs.setdefault((_folder(original), _folder(copy)), []).append((original, copy))
-    problems += [_in_two_folders(*folders, found) for folders, found in pairs.items()]
+                pairs.setdefault(_folder(original), {}).setdefault(_folder(copy), []).append((original, copy))
+    problems += [_in_folders(folder, others) for folder, others in pairs.items()]
     return [
         replace(p, certain=not any(at.origin.path in chart_files for at in (p.place, *p.related))) for p in problems
     ]
@@ -132,23 +135,38 @@ def _in_one_folder(original: Cursor, copies: list[Cursor]) -> Problem:
     )
 
 
-def _in_two_folders(one: str, other: str, found: list[tuple[Cursor, Cursor]]) -> Problem:
+def _in_folders(one: str, others: dict[str, list[Pair]]) -> Problem:
+    """Return the problem of the objects of a directory that other directories define differently."""
+    found = [pair for pairs in others.values() for pair in pairs]
     ids = list(dict.fromkeys(object_id(copy) for _, copy in found))
-    names = ", ".join(str(identity) for identity in ids[:MOST_NAMED])
-    more = f" and {len(ids) - MOST_NAMED} more" if len(ids) > MOST_NAMED else ""
-    what = f"{names} is" if len(ids) == 1 else f"{len(ids)} objects are"
-    listed = "" if len(ids) == 1 else f": {names}{more}"
-    related = [_name_place(original).named(f"{object_id(original)} in {one}") for original, _ in found[:MOST_NAMED]]
-    related += [_name_place(copy).named(f"{object_id(copy)} in {other}") for _, copy in found[1:MOST_NAMED]]
+    what = f"{ids[0]} is" if len(ids) == 1 else f"{len(ids)} objects are"
+    listed = "" if len(ids) == 1 else f": {_listed(ids)}"
+    where = next(iter(others)) if len(others) == 1 else f"{len(others)} other directories ({_listed(list(others))})"
     return Problem(
         ProblemCode.DUPLICATE_OBJECT,
         _name_place(found[0][1]),
-        f"{what} defined differently in {one} and in {other}{listed}",
+        f"{what} defined differently in {one} and in {where}{listed}",
         help=APART,
         object=ids[0],
-        related=tuple(related),
-        data={"first": one, "second": other, "objects": len(ids)},
+        related=tuple(_related(one, others)),
+        data={"first": one, "second": next(iter(others)), "objects": len(ids), "directories": len(others) + 1},
     )
+
+
+def _listed(names: Sequence[object]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(map(str, names[:MOST_NAMED])) + more
+
+
+def _related(one: str, others: dict[str, list[Pair]]) -> Iterator[Place]:
+    """Yield the first definitions, and the other ones: of one directory several objects, of several one each."""
+    (folder, found), *more = others.items()
+    for original, _ in found[:MOST_NAMED]:
+        yield _name_place(original).named(f"{object_id(original)} in {one}")
+    for _, copy in found[1:MOST_NAMED] if not more else ():
+        yield _name_place(copy).named(f"{object_id(copy)} in {folder}")
+    for other, ((_, copy), *_) in more[: MOST_NAMED - 1]:
+        yield _name_place(copy).named(f"{object_id(copy)} in {other}")
 
 
 def _name_place(found: Cursor) -> Place:
