@@ -58,7 +58,7 @@ def annotate(message: str) -> None:
 
     Runners read it on standard error too, where it does not affect a report.
     """
-    from qcheck.reports.github import error_command  # 0.6 ms
+    from qcheck.reports.github import error_command  # 0.4 ms
 
     _to_stderr(error_command("qcheck", message))
 

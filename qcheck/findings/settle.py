@@ -88,7 +88,7 @@ def _merged(findings: Iterable[Finding], clusters: Sequence[str]) -> tuple[Findi
     found = tuple(findings)
     if len({f.cluster for f in found}) < 2:
         return found
-    from qcheck.findings.same_in_clusters import merged  # 0.3 ms
+    from qcheck.findings.same_in_clusters import merged  # 0.1 ms
 
     return merged(found, clusters)
 

@@ -140,7 +140,7 @@ def _problem(root: Cursor, identity: ObjectId, found: Described | None, failure:
     if identity.group == CONFIG:
         return _of_configuration(root, identity, failure)
     if failure.code is ProblemCode.UNKNOWN_FIELD:
-        from qcheck.kinds.unknown_fields import unknown_field  # 0.3 ms
+        from qcheck.kinds.unknown_fields import unknown_field  # 0.2 ms
 
         return unknown_field(root, identity, found, failure)
     return Problem(
@@ -162,7 +162,7 @@ def _help(root: Cursor, failure: Failure) -> str:
     """
     fix = failure.fix
     if fix.startswith(QUOTE):
-        from qcheck.documents.edits import Unsafe, value_text  # 0.4 ms
+        from qcheck.documents.edits import Unsafe, value_text  # 0.5 ms
 
         read = fix.removeprefix(QUOTE)
         try:

@@ -68,7 +68,7 @@ def _load(contents: Sequence[tuple[str, bytes]], limits: Limits, watch: Watch) -
 
 def _load_in_two(contents: Sequence[tuple[str, bytes]], limits: Limits, watch: Watch) -> list[Loaded]:
     """Load files in two processes. What the second one cannot send is loaded here."""
-    from qcheck.documents.transfer import as_plain, from_plain  # 0.3 ms
+    from qcheck.documents.transfer import as_plain, from_plain  # 0.1 ms
     from qcheck.pipeline.second_process import PORTIONS, shared  # 0.2 ms
 
     def here(portion: int) -> list[Loaded]:

@@ -48,7 +48,7 @@ def _findings(result: Result, paint: Paint) -> list[str]:
     """Return the text of each finding, without those that follow from another one."""
     if not result.findings:
         return []
-    from qcheck.findings.causes import presented  # 0.4 ms
+    from qcheck.findings.causes import presented  # 0.2 ms
     from qcheck.reports.finding_text import finding_lines  # 0.5 ms
 
     many = has_many_clusters(result)
@@ -68,7 +68,7 @@ def _fleet(result: Result, paint: Paint) -> Iterator[str]:
     """Yield a summary of the clusters, if there are several."""
     if len(result.fleet or result.clusters) < 2:
         return
-    from qcheck.reports.fleet import HEADERS, fleet_rows  # 0.5 ms
+    from qcheck.reports.fleet import HEADERS, fleet_rows  # 0.3 ms
 
     rows = fleet_rows(result)
     widths = [max(len(row[at]) for row in (HEADERS, *rows)) for at in range(len(HEADERS))]

@@ -99,7 +99,7 @@ def _policy(part: schema.SettingsPart) -> Policy:
 def _prices(written: Mapping[str, float]) -> dict[str, Fraction]:
     if not written:
         return {}
-    from fractions import Fraction  # 2 ms
+    from fractions import Fraction  # 2.5 ms
 
     return {name: Fraction(str(price)) for name, price in written.items()}
 
