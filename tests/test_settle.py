@@ -14,7 +14,7 @@ from qcheck.cluster.place import Place
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.documents.load import load
 from qcheck.findings.baseline import prune_text, read_baseline, write_text
-from qcheck.findings.fingerprint import fingerprints
+from qcheck.findings.fingerprint import identities
 from qcheck.findings.result import BaselineError, Inputs, Result
 from qcheck.findings.settle import SettleTerms, overrides
 from qcheck.findings.severity import Severity
@@ -178,14 +178,14 @@ def test_fingerprints_survive_moved_lines_reordered_items_and_new_numbers() -> N
     moved = "# a comment\n" + QUEUE.replace("    - name: h100\n", f"{more}    - name: h100\n").replace("96", "128")
     route = ("spec", "resourceGroups", 0, "flavors", 1, "resources", 0, "nominalQuota")
     there = replace(over_quota(place(moved, "moved.yaml", route)), message="another sum")
-    assert fingerprints([over_quota()]) == fingerprints([there])
+    assert identities([over_quota()]) == identities([there])
 
 
 def test_fingerprints_tell_objects_flavors_rules_and_clusters_apart() -> None:
     other = over_quota().about(replace(TEAM_A, name="team-b"))
     found = [over_quota(), other, over_quota(place(route=("metadata", "name"))), replace(over_quota(), cluster="b")]
     found += [of_rule(over_quota(), "QC205"), over_quota().with_data(flavor="x"), over_quota()]
-    assert len(set(fingerprints(found))) == len(found)
+    assert len(set(identities(found))) == len(found)
 
 
 def test_the_baseline_accepts_what_it_holds_and_names_what_is_gone(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ JOB = ObjectId(group="batch", version="v1", kind="Job", name="train", namespace=
 def of(identifier: str, severity: str, line: str = "a.yaml", **data: str) -> Finding:
     found = over_quota(place(path=line))
     return replace(
-        found, rule=rule(identifier, "some-rule", severity), severity=severity, object=JOB, data=data, fingerprint=line
+        found, rule=rule(identifier, "some-rule", severity), severity=severity, object=JOB, data=data, identity=line
     )
 
 

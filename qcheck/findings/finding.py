@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from qcheck.cluster.objects import ObjectId
 from qcheck.cluster.place import Place
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
@@ -18,11 +20,14 @@ if TYPE_CHECKING:
     Data = dict[str, Datum]
 
 
-class Finding(Value):
+FINGERPRINT_LENGTH = 32
+
+
+class Finding(Value, cached=True):
     """A finding of one rule. Built by `finding(place, message)`; every method returns a new one.
 
     `certain` is False if a required fact is estimated or may be defined elsewhere: an error then becomes a warning. The
-    runner sets `rule` and `cluster`; settling sets `severity` and `fingerprint`, and `copies` if several clusters have
+    runner sets `rule` and `cluster`; settling sets `severity` and `identity`, and `copies` if several clusters have
     the same finding: one for each. `fixes` are edits that resolve it.
     """
 
@@ -38,9 +43,19 @@ class Finding(Value):
     rule: Rule | None = None
     severity: Severity = Severity.ERROR
     cluster: str = "default"
-    fingerprint: str = ""
+    identity: str | tuple[str, ...] = ""
+    """The names that distinguish it from others; of a finding from a report, its fingerprint."""
     copies: tuple[Finding, ...] = ()
     fixes: tuple[Fix, ...] = ()
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The stable identity of the finding across runs."""
+        if isinstance(self.identity, str):
+            return self.identity
+        from hashlib import sha256  # 3 ms; reports for people need none
+
+        return sha256("\0".join(self.identity).encode("utf-8", "surrogatepass")).hexdigest()[:FINGERPRINT_LENGTH]
 
     @property
     def clusters(self) -> tuple[str, ...]:

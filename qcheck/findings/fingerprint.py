@@ -1,4 +1,4 @@
-"""Fingerprints: stable identities of findings across runs.
+"""Stable identities of findings across runs; `Finding.fingerprint` is their hash.
 
 They consist of the rule, the cluster, the object and the names of fields and list items, but no lines or numbers, so
 they survive moved lines, reordered documents and list items, and changed quotas.
@@ -7,7 +7,6 @@ they survive moved lines, reordered documents and list items, and changed quotas
 from __future__ import annotations
 
 import os
-from hashlib import sha256
 
 from qcheck.cluster.value import TYPE_CHECKING
 
@@ -23,21 +22,19 @@ TELLING = ("check", "reason", "cause", "flavor", "resource", "field", "key", "le
 NAME_KEYS = ("name", "key", "topologyKey", "nodeLabel")
 """Fields that identify items of a list; the first one that an item has is used."""
 
-_LENGTH = 32
 
-
-def fingerprints(findings: Sequence[Finding], root: str = ".") -> list[str]:
-    """Return one fingerprint per finding, in order, all different. Equal findings are distinguished by a counter.
+def identities(findings: Sequence[Finding], root: str = ".") -> list[tuple[str, ...]]:
+    """Return names for each finding, in order, all different. Equal findings are distinguished by a counter.
 
     Anything other than an object is identified by its path relative to `root`.
     """
     order = sorted(range(len(findings)), key=lambda i: (findings[i].message, findings[i].primary.origin.path))
     seen: dict[tuple[str, ...], int] = {}
-    made = [""] * len(findings)
+    made: list[tuple[str, ...]] = [()] * len(findings)
     for i in order:
         parts = identity(findings[i], root)
         seen[parts] = count = seen.get(parts, 0) + 1
-        made[i] = sha256("\0".join((*parts, str(count))).encode("utf-8", "surrogatepass")).hexdigest()[:_LENGTH]
+        made[i] = (*parts, str(count))
     return made
 
 

@@ -69,7 +69,7 @@ def settle(
     shown, suppressed = _suppress(graded, inputs, rules, clusters, terms)
     known = terms.baseline.entries if terms.baseline else {}
     names = [c.name for c in clusters]
-    accepted = [f.fingerprint in known and known[f.fingerprint].covers(f) for f in shown]
+    accepted = [bool(known) and f.fingerprint in known and known[f.fingerprint].covers(f) for f in shown]
     result = Result(
         findings=_merged(compress(shown, map(not_, accepted)), names),
         suppressed=_merged(suppressed, names),
@@ -94,16 +94,15 @@ def _merged(findings: Iterable[Finding], clusters: Sequence[str]) -> tuple[Findi
 
 
 def _graded(findings: Iterable[Finding], terms: SettleTerms) -> list[Finding]:
-    """Return findings with severity and fingerprint, in order."""
+    """Return findings with severity and identity, in order."""
     found = list(findings)
     if not found:
         return []
-    from qcheck.findings.fingerprint import fingerprints  # 3 ms, with hashlib
+    from qcheck.findings.fingerprint import identities  # 0.2 ms
 
-    marks = fingerprints(found, terms.root)
     graded = [
-        replace(f, severity=severity_of(f, terms.severity.get(f.cluster, {})), fingerprint=mark)
-        for f, mark in zip(found, marks, strict=True)
+        replace(f, severity=severity_of(f, terms.severity.get(f.cluster, {})), identity=identity)
+        for f, identity in zip(found, identities(found, terms.root), strict=True)
     ]
     return sorted(graded, key=reading_order)
 

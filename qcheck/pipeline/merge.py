@@ -162,7 +162,7 @@ def _findings(data: dict[str, Any], catalogue: Mapping[str, Rule]) -> Iterator[F
         rule=rule,
         severity=Severity(data["severity"]),
         cluster=data["cluster"],
-        fingerprint=data["fingerprint"],
+        identity=data["fingerprint"],
     )
     for name in _clusters(data):
         yield own if name == own.cluster else replace(own, cluster=name)
