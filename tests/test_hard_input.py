@@ -479,11 +479,18 @@ def test_a_line_of_two_thousand_parents(repo: Path, capsys: pytest.CaptureFixtur
     assert run(["suggest", "."]) in (0, 1)
 
 
+HANGS = "echo $$ > pid.new\nmv pid.new pid\nexec sleep 100\n"
+INSTALLED = "nodes no v1 false Node"
+
+
 @pytest.mark.skipif(os.name == "nt", reason="the stand-in is a shell script")
 @pytest.mark.parametrize("command", ["check", "snapshot", "drift ."])
-def test_a_run_that_is_stopped_stops_kubectl(repo: Path, command: str) -> None:
+@pytest.mark.parametrize(
+    "first", ["", f'[ "$1" = get ] || {{ echo "{INSTALLED}"; exit; }}\n'], ids=["asking", "listing"]
+)
+def test_a_run_that_is_stopped_stops_kubectl(repo: Path, command: str, first: str) -> None:
     (repo / "bin").mkdir()
-    (repo / "bin" / "kubectl").write_text("#!/bin/sh\necho $$ > pid.new\nmv pid.new pid\nexec sleep 100\n")
+    (repo / "bin" / "kubectl").write_text(f"#!/bin/sh\n{first}{HANGS}")
     (repo / "bin" / "kubectl").chmod(0o755)
     environment = {"PATH": f"{repo / 'bin'}:{os.environ['PATH']}", "PYTHONPATH": str(NEIGHBOURS.parents[3])}
     words = [sys.executable, "-m", "qcheck", *command.split(), "--live"]

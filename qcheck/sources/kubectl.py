@@ -149,12 +149,16 @@ def list_cluster(context: str, wanted: Sequence[Asked], watch: Watch) -> Listed:
     objects: dict[str, list[Object]] = {}
     with ThreadPoolExecutor(AT_ONCE) as pool:
         answers = pool.map(lambda a: call.tried(a, installed[a.group, a.kind]), here)
-        for done, (asked, answer) in enumerate(zip(here, answers, strict=True)):
-            watch("ask", done, len(here))
-            if isinstance(answer, NotLoaded):
-                failed.append(answer)
-            else:
-                objects.setdefault(asked.kind, []).extend(answer)
+        try:
+            for done, (asked, answer) in enumerate(zip(here, answers, strict=True)):
+                watch("ask", done, len(here))
+                if isinstance(answer, NotLoaded):
+                    failed.append(answer)
+                else:
+                    objects.setdefault(asked.kind, []).extend(answer)
+        except BaseException:  # a signal, which only this thread receives
+            call.stop()
+            raise
     maps, refused = call.config_maps(sorted(_managers(objects) | set(CONFIG_MAPS)))
     return Listed({**objects, CONFIG_MAP: maps}, (*failed, *refused))
 
@@ -176,7 +180,8 @@ class _Kubectl:
     def __init__(self, path: str, context: str) -> None:
         self.path = path
         self.hangs = ""
-        """The complaint about a request that timed out; no further requests are made then."""
+        """The reason why no further requests are made: one that timed out."""
+        self.running: list[subprocess.Popen[str]] = []
         self.common = [f"--request-timeout={SECONDS}s", *([f"--context={context}"] if context else [])]
 
     def installed(self) -> tuple[dict[tuple[str, str], str], dict[str, str]]:
@@ -221,6 +226,12 @@ class _Kubectl:
                 found += _items(answer)
         return found, refused
 
+    def stop(self) -> None:
+        """End the requests that are under way, and make no further ones."""
+        self.hangs = "the run was stopped"
+        for process in tuple(self.running):
+            process.kill()
+
     def _get(self, words: list[str]) -> object:
         done = self._run(["get", *words, "--output=json"])
         if done.returncode:
@@ -247,7 +258,9 @@ class _Kubectl:
         )
         try:
             with started(start) as process:
+                self.running.append(process)
                 output, errors = process.communicate(timeout=seconds)
+                self.running.remove(process)
                 return subprocess.CompletedProcess(words, process.returncode, output, errors)
         except subprocess.TimeoutExpired:
             self.hangs = f"kubectl {words[0]} did not answer within {seconds} s"
