@@ -144,7 +144,7 @@ CHECK_OPTIONS = (
     MIN_SEVERITY,
     CommandOption(("--statistics",), OptionKind.FLAG, "Add counts by rule at the end.", panel=OUTPUT),
     CommandOption(
-        ("--suggest",), OptionKind.FLAG, "Add edits that resolve what fails; each one is tried first.", panel=OUTPUT
+        ("--suggest",), OptionKind.FLAG, "Add edits that resolve what fails; each is tested first.", panel=OUTPUT
     ),
     CommandOption(("--all",), OptionKind.FLAG, "Also show findings that follow from others.", panel=OUTPUT),
     FAIL_ON,
@@ -189,7 +189,10 @@ CHECK_OPTIONS = (
         panel=VERDICT,
     ),
     CommandOption(
-        ("--diff",), OptionKind.FLAG, "Show what --fix would rewrite, without writing; exit 1 if anything.", panel=FIXES
+        ("--diff",),
+        OptionKind.FLAG,
+        "Show what --fix would rewrite, and write nothing; exit 1 if there are changes.",
+        panel=FIXES,
     ),
 )
 

@@ -49,7 +49,7 @@ Compare = Annotated[
     typer.Option(
         "--compare",
         metavar="BASE..HEAD",
-        help="Compare runs before and after a change; BASE.. means up to the working files.",
+        help="Compare runs before and after a change; BASE.. compares with the working files.",
     ),
 ]
 

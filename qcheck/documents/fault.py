@@ -80,7 +80,7 @@ def duplicate_keys(text: Text, repeated: Iterable[tuple[str, int, int]]) -> Iter
         related = [("first written here", first), *(("written again here", at) for at in more[: MOST_SHOWN - 2])]
         yield Fault(
             code=ProblemCode.DUPLICATE_KEY,
-            message=f"the key {key!r} occurs {times} in one mapping; the API server refuses this or drops {kept}",
+            message=f"the key {key!r} occurs {times} in one mapping; the API server rejects this or drops {kept}",
             spot=text.spot(second, second + len(key)),
             help="Keep one of them." if more else "Keep one of the two.",
             related=tuple((caption, text.spot(at, at + len(key))) for caption, at in related),

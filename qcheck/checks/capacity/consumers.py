@@ -184,7 +184,7 @@ def _finding(cluster: Cluster, consumer: Consumer, quota: Cell) -> Finding:
         .near(quota.place, f"{quota.holder} is promised {quota.promised} on {cluster.quota_pools[quota.pool].title}")
     )
     if consumer.is_grown and pod_set.maximum_place is not None:
-        found = found.near(pod_set.maximum_place, f"an autoscaler may start {pod_set.maximum} pods")
+        found = found.near(pod_set.maximum_place, f"an autoscaler may scale it to {pod_set.maximum} pods")
     return found.with_data(
         resource=quota.resource,
         perPod=each,

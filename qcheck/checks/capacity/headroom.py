@@ -94,9 +94,8 @@ def _co_resource(name: str, short: CoResourceShortage) -> Finding:
         )
     else:
         has, needs = show_amounts(resource, beside.entitled, short.needed)
-        message = (
-            f"{promised} with {named(resource, has)}: {short.by} they need {needs}, so only {short.usable} can be used"
-        )
+        usable = f"only {short.usable}" if short.usable else "none"
+        message = f"{promised} with {named(resource, has)}: {short.by} they need {needs}, so {usable} can be used"
     found = finding(beside.place, message)
     if short.needed:
         was, now = show_amounts(resource, beside.entitled, short.needed)

@@ -80,7 +80,7 @@ def _levels_may_change(was: Object, now: Object) -> bool:
 def _refused(now: Object, route: Route, was: str, is_now: str) -> Finding:
     place = now.place.at(*route)
     field = ".".join(map(str, route))
-    message = f"{now.id}: {field} cannot be changed ({was} to {is_now}); the API server refuses the update"
+    message = f"{now.id}: {field} cannot be changed ({was} to {is_now}); the API server rejects the update"
     return finding(place if place.exists else now.name_place, message).about(now.id).with_data(field=field)
 
 
@@ -175,7 +175,7 @@ CONSEQUENCE = {
     "Topology": "the flavor's queues become inactive",
     "AdmissionCheck": "the queues become inactive",
     "LocalQueue": "workloads that name it are never admitted",
-    "WorkloadPriorityClass": "objects that name it are refused",
+    "WorkloadPriorityClass": "objects that name it are rejected",
 }
 
 

@@ -80,7 +80,7 @@ def _why(cluster: Cluster, first: ResourceFlavor, second: ResourceFlavor) -> str
     for key in sorted(first.node_labels.keys() & second.node_labels.keys()):
         mine, theirs = first.node_labels[key], second.node_labels[key]
         if mine != theirs:
-            return f"{key} would need both values, {mine} and {theirs}: one of them wins"
+            return f"the label {key} cannot have both values, {mine} and {theirs}"
     if not (supply_of(cluster).matches(first.name) and supply_of(cluster).matches(second.name)):
         return None
     both = {**first.node_labels, **second.node_labels}

@@ -89,7 +89,7 @@ def _difference(flavor: QuotaPool, group: NodeGroup, keys: list[str]) -> str:
     key = keys[0]
     more = f" (and {plural(len(keys) - 1, 'other label')})" if len(keys) > 1 else ""
     wanted = f"but the {flavor.word} requires {flavor.node_labels[key]}{more}"
-    return f"the nearest is {group.name}, which {_has(group, key)} {wanted}"
+    return f"the nearest is {group.name}, which {_has(group, key)}, {wanted}"
 
 
 def _has(group: NodeGroup, key: str) -> str:

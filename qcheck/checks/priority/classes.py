@@ -47,7 +47,7 @@ def priority_class_missing(cluster: Cluster) -> Iterator[Finding]:
             yield found
     for name, uses in by_name(_pod_classes(cluster)).items():
         if name not in cluster.priority_class and name not in ALWAYS_THERE:
-            consequence = f"the API server refuses the pods of {users(uses)}"
+            consequence = f"the API server rejects the pods of {users(uses)}"
             found = missing(cluster, "PriorityClass", uses, cluster.priority_class, consequence)
             if name in cluster.workload_priority_class:
                 found = found.near(
@@ -86,12 +86,12 @@ def priority_class_invalid(cluster: Cluster) -> Iterator[Finding]:
             message = (
                 f"the pods set priority {template.priority}, but their class {template.priority_class} has {value}"
             )
-            found = finding(template.place.at("priority"), f"{message}: the API server refuses them").about(by)
+            found = finding(template.place.at("priority"), f"{message}: the API server rejects them").about(by)
             yield found.near(known.place.at("value") if known else None, f"value {value}")
         if known and template.preemption_policy not in (None, known.preemption_policy):
             message = f"the pods set preemptionPolicy {template.preemption_policy}, but their class {known.name} has "
             place = template.place.at("preemptionPolicy")
-            found = finding(place, f"{message}{known.preemption_policy}: the API server refuses them").about(by)
+            found = finding(place, f"{message}{known.preemption_policy}: the API server rejects them").about(by)
             yield found.near(known.place.at("preemptionPolicy"), f"preemptionPolicy {known.preemption_policy}")
 
 
@@ -119,7 +119,7 @@ def several_global_defaults(cluster: Cluster) -> Iterator[Finding]:
     first, second, *others = defaults
     found = finding(
         second.place.at("globalDefault"),
-        f"{second.name} and {first.name} are both globalDefault: the API server refuses the second, and if both exist "
+        f"{second.name} and {first.name} are both globalDefault: the API server rejects the second, and if both exist "
         f"{wins.name} ({wins.value}) applies because its value is the lowest",
     ).about(second.id)
     for each in (first, *others):

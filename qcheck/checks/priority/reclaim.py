@@ -126,7 +126,7 @@ def _why_ineffective(
         reason = f"every priority in use is above it (the lowest is {lowest}), so nothing may be preempted"
         return reason, [(values[lowest], f"the lowest: {lowest}")]
     if threshold >= highest:
-        reason = f"no priority in use is above it (the highest is {highest}), so it spares no workload"
+        reason = f"no priority in use is above it (the highest is {highest}), so it protects no workload"
         return reason, [(values[highest], f"the highest: {highest}")]
     return None, []
 
@@ -160,8 +160,8 @@ def priorities_without_preemption(cluster: Cluster) -> Iterator[Finding]:
     first = cluster.queues[0]
     found = finding(
         first.preemption.place.key(),
-        f"{len(classes)} WorkloadPriorityClasses from {classes[0].value} to {classes[-1].value}, and no queue may preempt: "
-        f"they only decide the order of admission",
+        f"{len(classes)} WorkloadPriorityClasses range from {classes[0].value} to {classes[-1].value}, but no queue "
+        "preempts: they only order admission",
     ).about(first.id)
     for each in (classes[-1], classes[0]):
         found = found.near(each.place.at("value"), f"{each.name}: {each.value}")

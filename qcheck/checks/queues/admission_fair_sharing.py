@@ -59,7 +59,7 @@ def _obstacle(cluster: Cluster, manager: Configuration) -> tuple[Place, str, str
         return (
             place,
             f"usageHalfLifeTime {shown}",
-            "Set usageHalfLifeTime to the time after which usage counts half: 168h.",
+            "Set usageHalfLifeTime to the time in which usage loses half its weight, such as 168h.",
         )
     if manager.usage_sampling is not None and _is_zero(manager.usage_sampling):
         fact = f"usageSamplingInterval is {manager.usage_sampling}"

@@ -55,7 +55,7 @@ def _tighter(quota: ResourceQuota, queue: ClusterQueue, tight: list[tuple[str, i
     found = finding(
         quota.place.at("spec", "hard", key),
         f"namespace {quota.namespace} may request {named(resource, allowed)}, while {queue.name} admits up to "
-        f"{at_most}: beyond the ResourceQuota the API server refuses the pods of admitted workloads",
+        f"{at_most}: beyond the ResourceQuota the API server rejects the pods of admitted workloads",
     ).about(quota.id)
     found = found.near(cell.nominal_place, f"nominalQuota {written_amount(resource, cell.nominal)} of {queue.name}")
     for other, _, most, its in others:

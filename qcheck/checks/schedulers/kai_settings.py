@@ -219,7 +219,7 @@ def _windows(usage: UsageSource, release: tuple[int, int]) -> Iterator[tuple[Pla
         yield place, f"windowType {kind} is not one of {names(WINDOWS)}: the scheduler crashes", "Write sliding."
     elif BROKEN_WINDOWS[0] <= release <= BROKEN_WINDOWS[1]:
         why = (
-            f"with windowType {kind} releases 0.12 to 0.17 send a query that Prometheus refuses, wait for waitTimeout and "
+            f"with windowType {kind} releases 0.12 to 0.17 send a query that Prometheus rejects, wait for waitTimeout and "
             "continue without history"
         )
         yield place, why, "Write windowType: sliding."

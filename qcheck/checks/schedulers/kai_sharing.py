@@ -36,7 +36,7 @@ def gpu_sharing_invalid(cluster: Cluster) -> Iterator[Finding]:
         for pod_set in job.workload.pod_sets if job.is_scheduled else ():
             faults = list(_faults(pod_set.template))
             for fault in faults[:1]:
-                message = f"KAI's admission refuses the pods of {job.workload.id}: {fault.why}"
+                message = f"KAI's admission rejects the pods of {job.workload.id}: {fault.why}"
                 found = finding(fault.place, message).about(job.workload.id).fixed_by(fault.fix)
                 for other in faults[1:]:
                     found = found.near(other.place, other.why)
@@ -115,7 +115,7 @@ def _off(cluster: Cluster, template: PodTemplate, who: str) -> Iterator[Finding]
         return
     is_known = setting is not None or config is not None
     unless = ": GPU sharing is off" if is_known else " unless GPU sharing is enabled, which KAI's chart does not do"
-    message = f"KAI's admission refuses the pods of {who}{unless}"
+    message = f"KAI's admission rejects the pods of {who}{unless}"
     found = finding(_at(template, name), message)
     if config is not None and setting is None:
         found = found.near(config.place.at("spec", "admission", "gpuSharing"), "disabled unless this is true")

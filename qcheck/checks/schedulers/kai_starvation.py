@@ -96,11 +96,11 @@ def _starves(shard: Shard, queue: KaiQueue, starving: list[Starving]) -> Finding
         fix = f"{raised[0].upper()}{raised[1:]}"
     else:
         smallest = f"{float(found.smallest_k):g}"
-        why = f"{busy} {reached} {_at_this_k(shard)}; it takes a kValue of {smallest}"
+        why = f"{busy} {reached} {_at_this_k(shard)} (a kValue of {smallest} would suffice)"
         fix = f"Set kValue: {smallest} or more{_with_history(shard)}, {raised}"
     also = f" (and {plural(len(others), 'other')} of the queue)" if others else ""
     message = (
-        f"{job.workload.id}{also} needs {_size(first, queue)}, but {why}: it starts only when other queues are idle"
+        f"{job.workload.id}{also} needs {_size(first, queue)}, but {why}, so it starts only when other queues are idle"
     )
     place = job.gang.place if job.gang.place.exists and job.gang.size > 1 else job.place_of(Dimension.GPU)
     result = finding(place, message).near(queue.terms[Dimension.GPU].quota_place, f"queue {queue.name}")

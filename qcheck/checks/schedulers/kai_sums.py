@@ -45,7 +45,8 @@ def _parts_exceed(shard: Shard, queues: list[KaiQueue]) -> Iterator[Finding]:
         first, *others = (q for q in queues if q.terms[Dimension.GPU].quota > 0)
         found = finding(first.terms[Dimension.GPU].quota_place, message).about(first.id).likely(not shard.is_whole)
         for other in others:
-            found = found.near(other.terms[Dimension.GPU].quota_place, f"for {other.name}")
+            terms = other.terms[Dimension.GPU]
+            found = found.near(terms.quota_place, f"{shown(Dimension.GPU, terms.quota)} for {other.name}")
         yield found.with_data(shard=shard.name, resources=[Dimension.GPU.value], supply=total)
 
 
@@ -100,10 +101,10 @@ def _takes_all(unlimited: list[KaiQueue], finite: list[KaiQueue], dimension: Dim
     first = unlimited[0]
     some = names(q.name for q in finite)
     message = (
-        f"queue {first.name} has an unlimited quota of {FIELDS[dimension]}, but {some} a finite one: it may hold everything, "
-        "and nothing is left to divide by weight"
+        f"queue {first.name} has an unlimited quota of {FIELDS[dimension]}, but {some} a finite one: {first.name} may hold "
+        "everything, which leaves nothing to divide by weight"
     )
-    found = finding(first.terms[dimension].quota_place, message, "-1 means the whole total").about(first.id)
+    found = finding(first.terms[dimension].quota_place, message, "-1 means unlimited").about(first.id)
     for other in unlimited[1:]:
         found = found.near(other.terms[dimension].quota_place, f"{other.name} has one too")
     for other in finite:

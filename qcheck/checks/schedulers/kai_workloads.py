@@ -51,7 +51,7 @@ def non_preemptible_over_quota(cluster: Cluster) -> Iterator[Finding]:
 def _over_quota(job: KaiJob, barriers: list[KaiBarrier], requests: str) -> Finding:
     first = barriers[0]
     each = "; ".join(
-        f"{named_amount(b.dimension, b.requested)} while queue {b.queue.name} has {shown(b.dimension, b.amount)}"
+        f"{named_amount(b.dimension, b.requested)} (quota of {b.queue.name}: {shown(b.dimension, b.amount)})"
         for b in barriers[:_MOST]
     )
     message = f"{job.workload.id} is not preemptible ({_why(job)}), so it must stay within quota, but {requests} {each}"

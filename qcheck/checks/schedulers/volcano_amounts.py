@@ -46,7 +46,7 @@ def amounts_contradict(cluster: Cluster) -> Iterator[Finding]:
 def _within(queue: VolcanoQueue, violations: list[Violation]) -> Finding:
     """Return a finding for a queue with a list that exceeds the next; it names what each list lacks."""
     first, *others = violations
-    message = f"queue {queue.name}: {'; '.join(_order(v) for v in violations)}; the API server refuses it"
+    message = f"queue {queue.name}: {'; '.join(_order(v) for v in violations)}; the API server rejects it"
     found = finding(queue.place_of(first.field, first.resource), message)
     for violation in others:
         found = found.near(queue.place_of(violation.field, violation.resource), _order(violation))

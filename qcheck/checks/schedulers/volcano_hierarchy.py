@@ -43,7 +43,7 @@ def hierarchy_broken(cluster: Cluster) -> Iterator[Finding]:
     for queue in queues.declared:
         for violation in misplaced(queues.stored[queue.name], queues.stored):
             if violation.check is Check.PARENT_IS_SELF:
-                message = f"queue {queue.name} is its own parent; the API server refuses it"
+                message = f"queue {queue.name} is its own parent; the API server rejects it"
                 yield finding(queue.parent_place, message)
             elif violation.check is Check.DEPTH and not any(queue.name in c for c in queues.cycles):
                 yield _too_deep(queue, violation.found, violation.bound)
@@ -71,8 +71,8 @@ def _missing(cluster: Cluster, queues: Queues) -> Iterator[Finding]:
     uses = [Reference(q.parent, q.parent_place, q.id) for q in queues.declared if q.is_below_another]
     for name, each in by_name(uses).items():
         if not queues.exists(name):
-            stops = "; with it the capacity plugin schedules no queue at all" if queues.is_tree else ""
-            yield missing(cluster, KIND, each, queues.queue, f"the API server refuses {users(each)}{stops}")
+            stops = "; if they exist anyway, the capacity plugin schedules no queue at all" if queues.is_tree else ""
+            yield missing(cluster, KIND, each, queues.queue, f"the API server rejects {users(each)}{stops}")
 
 
 def _cycle(queues: Queues, cycle: tuple[str, ...]) -> Finding:
@@ -85,7 +85,7 @@ def _cycle(queues: Queues, cycle: tuple[str, ...]) -> Finding:
 
 
 def _too_deep(queue: VolcanoQueue, depth: int, bound: int) -> Finding:
-    message = f"queue {queue.name} is {depth} levels below root; the API server refuses more than {bound}"
+    message = f"queue {queue.name} is {depth} levels below root; the API server rejects more than {bound}"
     return finding(queue.parent_place, message).with_data(depth=depth, bound=bound)
 
 
@@ -112,7 +112,7 @@ def _jobs_inside(cluster: Cluster, queues: Queues) -> Iterator[Finding]:
 def _effect(queues: Queues, passes: bool) -> str:
     if passes and queues.is_tree:
         return "the capacity plugin then schedules no queue at all"
-    return "the scheduler runs jobs only in queues without children" if passes else "the API server refuses the job"
+    return "the scheduler runs jobs only in queues without children" if passes else "the API server rejects the job"
 
 
 @rule("QC961")

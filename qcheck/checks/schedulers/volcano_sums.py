@@ -147,15 +147,15 @@ def _supply(excess: Excess) -> str:
 def _consequence(cluster: Cluster, queues: Queues, excess: Excess) -> str:
     """Return what Volcano then does with the queues that are guaranteed less."""
     if queues.is_tree:
-        return "; with a hierarchy other amounts do not shrink, so the nodes do not cover the guarantee"
+        return "; with a hierarchy, no other amount is reduced in return, so the nodes do not cover the guarantee"
     reserved = guaranteed(queues.terms).get(excess.resource, 0)
     if reserved < total(cluster, True).get(excess.resource, 0):
         return "; the missing amount is still set aside"
     others = len(queues.leaves) - len(excess.amounts)
     who = (
-        f"for {plural(others, 'other queue')} and for queue default only their own guarantees are left"
+        f"{plural(others, 'other queue')} and queue default get only their own guarantees"
         if others
-        else "for queue default nothing is left"
+        else "queue default gets nothing"
     )
     left = f"; {who}"
     if queues.scheduler.by_weight and "/" in excess.resource:

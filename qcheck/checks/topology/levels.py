@@ -154,7 +154,7 @@ def _contradictions(workload: Workload, pod_set: PodSet, asked: TopologyRequest)
     if len(bases) > 1:
         message = f"{workload.id.kind} {workload.name} asks for {names(bases)} topology; only one of them may be set"
         yield _at(workload, asked, f"{bases[1]}-topology", message).near(
-            annotation_place(asked, f"{bases[0]}-topology"), "and this"
+            annotation_place(asked, f"{bases[0]}-topology"), "also set here"
         )
     size, count = asked.slice_size, pod_set.count
     if (asked.slice_level is None) != (size is None):

@@ -188,7 +188,7 @@ def resource_not_covered(cluster: Cluster) -> Iterator[Finding]:
             if reason.cause is ReasonCause.RESOURCE_NOT_COVERED and not _is_a_default(cluster, verdict, reason):
                 found = finding(reason.place, f"{verdict.workload.id} is never admitted: {reason.message}")
                 for place in reason.near:
-                    found = found.near(place, f"{decision.cluster_queue} covers")
+                    found = found.near(place, f"resources of {decision.cluster_queue}")
                 found = (
                     _advised(found, reason.change).about(verdict.workload.id).likely(not cluster.has_all(*QUOTA_KINDS))
                 )
@@ -246,7 +246,10 @@ def _too_large(pod_set: PodSet, verdict: Verdict, reasons: tuple[Reason, ...]) -
     )
     found = finding(pod_set.maximum_place or pod_set.count_place, message).about(verdict.workload.id)
     for place in reason.near:
-        found = found.near(place, f"{reason.flavor} for {reason.resource}" if reason.flavor else "")
+        found = found.near(
+            place,
+            f"{reason.flavor} for {reason.resource}" if reason.flavor else f"quota of {verdict.decision.cluster_queue}",
+        )
     return found.with_data(podSet=pod_set.name, maximum=pod_set.maximum)
 
 

@@ -243,7 +243,7 @@ def _repeated(node: SchemaNode, value: list[object]) -> list[Failure]:
         shown = _identity(node, item)
         if shown in seen:
             key = node.keys[0] if len(node.keys) == 1 and isinstance(item, dict) and node.keys[0] in item else None
-            loose = ", which server-side apply refuses" if node.is_loose else ""
+            loose = ", which server-side apply rejects" if node.is_loose else ""
             failure = Failure(node.check or _GENERIC, f"Duplicate value: {shown}{loose}", [at])
             failure.certain = not node.is_loose
             if key is not None:

@@ -50,4 +50,4 @@ def _values(spec: Cursor) -> Iterator[Failure]:
             yield refuse(value, "NP-V04", f"Invalid value: {show(value.data)}: must be 0 or more")
     for _, value in spec["labels"].mapping():
         if isinstance(value.data, (list, dict)):
-            yield refuse(value, "NP-V05", f"Invalid value: {show(value.data)}: a label is a text")
+            yield refuse(value, "NP-V05", f"Invalid value: {show(value.data)}: must be a string")

@@ -159,7 +159,7 @@ def _of_group(cluster: Cluster, group: Workload) -> Iterator[GroupFault]:
     odd = next((m for m in members if declared_total(m) != declared_total(first)), None)
     if odd is not None:
         message = f"pods of group {name} state different totals: {declared_total(first)} and {declared_total(odd)}"
-        yield GroupFault(_total_place(odd), message, odd.id, ((_total_place(first), f"{first.name} says"),))
+        yield GroupFault(_total_place(odd), message, odd.id, ((_total_place(first), f"the total in {first.name}"),))
         return
     yield from _counted(cluster, group, name or "")
 
