@@ -125,3 +125,48 @@ def test_no_rule_stops_at_queues_that_the_api_server_refuses(old: str, new: str,
     for file in Path(WRONG).rglob("*.yaml"):
         (tmp_path / file.name).write_text(file.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
     assert "QC000" not in {f.rule.id for f in audit([str(tmp_path)]).findings if f.rule}
+
+
+JOB_IN_A_HYPER_NODE = """\
+apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+metadata: {name: train, namespace: lab}
+spec:
+  schedulerName: volcano
+  queue: q
+  minAvailable: 1
+  networkTopology: {mode: hard, highestTierAllowed: 40}
+  tasks:
+  - name: worker
+    replicas: 1
+    template:
+      spec:
+        containers: [{name: main, image: train, resources: {limits: {nvidia.com/gpu: 8}}}]
+"""
+NODE = """\
+apiVersion: v1
+kind: Node
+metadata: {name: only}
+status:
+  allocatable: {cpu: "100", memory: 1000Gi, nvidia.com/gpu: "8", pods: "110"}
+  conditions: [{type: Ready, status: "True"}]
+"""
+
+
+def hyper_node(tier: int) -> str:
+    """A hyper node with the next lower one as a member twice, or with the only node."""
+    members = [{"type": "HyperNode", "selector": {"exactMatch": {"name": f"tier-{tier - 1}"}}}] * 2
+    if tier == 1:
+        members = [{"type": "Node", "selector": {"exactMatch": {"name": "only"}}}]
+    spec = {"tier": tier, "members": members}
+    return f"apiVersion: topology.volcano.sh/v1alpha1\nkind: HyperNode\nmetadata: {{name: tier-{tier}}}\nspec: {spec}\n"
+
+
+def test_hyper_nodes_with_several_ways_to_a_node(tmp_path: Path) -> None:
+    """There are 2^39 ways from the widest one to the node."""
+    scheduler = SCHEDULER.replace("NODEGROUP", "{name: network-topology-aware}, ")
+    objects = [queue("q", 16), NODE, JOB_IN_A_HYPER_NODE, *map(hyper_node, range(1, 41))]
+    (tmp_path / "all.yaml").write_text("---\n".join(objects), encoding="utf-8")
+    (tmp_path / "scheduler.yaml").write_text(scheduler, encoding="utf-8")
+    ((_, verdict),) = admit([str(tmp_path / "all.yaml")], [str(tmp_path)]).verdicts
+    assert verdict.runs

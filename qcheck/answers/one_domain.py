@@ -35,7 +35,7 @@ def in_one_domain(
     domain: RequiredDomain | RequiredNodeSet,
     anywhere: Schedule,
 ) -> Schedule:
-    """Return whether pods that find nodes somewhere also find them in one domain."""
+    """Return the placement of pods in one domain, given that of the same pods without this requirement."""
     if isinstance(domain, RequiredNodeSet):
         return _in_one_set(cluster, limits, wanted, domain)
     return _in_one_level(cluster, limits, wanted, domain, anywhere)
@@ -44,11 +44,13 @@ def in_one_domain(
 def _in_one_set(
     cluster: Cluster, limits: LimitRangeBounds, wanted: Sequence[Wanted], asked: RequiredNodeSet
 ) -> Schedule:
-    tried = [schedule(cluster, limits, wanted, each.groups) for each in asked.sets if each.groups]
-    fitting = next((answer for answer in tried if answer.runs), None)
-    if fitting is not None:
-        return fitting
-    is_certain = asked.is_known and bool(tried) and all(answer.runs is False for answer in tried)
+    tried: list[bool | None] = []
+    for each in asked.sets:
+        answer = schedule(cluster, limits, wanted, each.groups) if each.groups else None
+        if answer is not None and answer.runs:
+            return answer
+        tried += [answer.runs] if answer is not None else []
+    is_certain = asked.is_known and bool(tried) and all(runs is False for runs in tried)
     need = f"needs its {sum(w.count for w in wanted)} pods in one {asked.words}"
     if not is_certain:
         message = f"{need}, and whether one holds them is not known"
@@ -62,7 +64,7 @@ def _in_one_set(
 def _in_one_level(
     cluster: Cluster, limits: LimitRangeBounds, wanted: Sequence[Wanted], domain: RequiredDomain, anywhere: Schedule
 ) -> Schedule:
-    """Return whether pods that find nodes somewhere also find them in one domain.
+    """Return the placement of pods in one domain of a level.
 
     If no node has the level's label, it may still come from an unread source; then nothing is proved.
     """

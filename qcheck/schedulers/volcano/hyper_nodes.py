@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.cluster.views import answered_once, view
 from qcheck.cluster.volcano import VolcanoJob
 from qcheck.quota.start_decision import NodeSet, RequiredNodeSet
 from qcheck.schedulers.volcano.queues import queues_of
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.nodes import Node
     from qcheck.cluster.volcano import HyperNode, HyperNodeMember, NetworkTopology
@@ -23,10 +26,24 @@ TOPOLOGY_PLUGIN = "network-topology-aware"
 
 
 class _Nodes(Value):
-    """The names of dumped nodes and of node pools below a hyper node. `is_known` is False if there may be others."""
+    """The names of dumped nodes and of node pools of a hyper node. `is_known` is False if there may be others."""
 
     names: frozenset[str]
     pools: frozenset[str]
+    is_known: bool
+
+
+class _Members(Value):
+    """The nodes and hyper nodes that the members of a hyper node select."""
+
+    nodes: _Nodes
+    hyper_nodes: tuple[str, ...]
+
+
+class _Sets(Value):
+    """The nodes of each hyper node up to a tier. `is_known`: no other node is in one of them."""
+
+    sets: tuple[NodeSet, ...]
     is_known: bool
 
 
@@ -64,15 +81,14 @@ def required_hyper_nodes(cluster: Cluster, workload: Workload | None) -> Require
     tier = _tier(cluster, asked) if asked is not None and asked.is_hard else None
     if asked is None or tier is None or not cluster.hyper_nodes:
         return None
-    known = {h.name: h for h in cluster.hyper_nodes}
-    found = [(h.name, _below(cluster, h, known, frozenset())) for h in cluster.hyper_nodes if h.tier <= tier]
+    found = _up_to(cluster, tier)
     is_read = queues_of(cluster).scheduler.plugin(TOPOLOGY_PLUGIN) is not None
     field = "highestTierAllowed" if asked.highest_tier is not None else "highestTierName"
     return RequiredNodeSet(
-        sets=tuple(NodeSet(name, _groups(cluster, nodes)) for name, nodes in found),
+        sets=found.sets,
         words=f"HyperNode of at most tier {tier}",
         place=asked.place.at(field),
-        is_known=all(nodes.is_known for _, nodes in found) and cluster.has_all("HyperNode") and is_read,
+        is_known=found.is_known and cluster.has_all("HyperNode") and is_read,
     )
 
 
@@ -83,22 +99,46 @@ def _tier(cluster: Cluster, asked: NetworkTopology) -> int | None:
     return next(named, None)
 
 
-def _below(cluster: Cluster, top: HyperNode, known: dict[str, HyperNode], above: frozenset[str]) -> _Nodes:
-    """Return the nodes below a hyper node; a hyper node that is below itself is skipped."""
-    names, pools, is_known = set[str](), set[str](), True
-    for member in top.members:
-        names |= {n.name for n in nodes_of(cluster, member)}
-        if member.is_node and member.labels is not None:
-            pools |= {p.name for p in cluster.pools if member.labels.matches(p.labels)}
-        elif member.is_node:
-            is_known = is_known and not cluster.pools
-        for child in children_of(member, known):
-            if child.name not in above:
-                inner = _below(cluster, child, known, above | {top.name})
-                names |= inner.names
-                pools |= inner.pools
-                is_known = is_known and inner.is_known
-    return _Nodes(frozenset(names), frozenset(pools), is_known)
+@answered_once
+def _up_to(cluster: Cluster, tier: int) -> _Sets:
+    members = _members(cluster)
+    found = {h.name: _below(members, h.name) for h in cluster.hyper_nodes if h.tier <= tier}
+    sets = tuple(NodeSet(name, _groups(cluster, nodes)) for name, nodes in found.items())
+    return _Sets(sets, all(nodes.is_known for nodes in found.values()))
+
+
+@view
+def _members(cluster: Cluster) -> dict[str, _Members]:
+    """Return the direct members of each hyper node, by its name."""
+    known = {h.name: h for h in cluster.hyper_nodes}
+    found: dict[str, _Members] = {}
+    for name, hyper_node in known.items():
+        names, pools, is_known = set[str](), set[str](), True
+        for member in hyper_node.members:
+            names |= {n.name for n in nodes_of(cluster, member)}
+            if member.is_node and member.labels is not None:
+                pools |= {p.name for p in cluster.pools if member.labels.matches(p.labels)}
+            elif member.is_node:
+                is_known = is_known and not cluster.pools
+        children = tuple(c.name for m in hyper_node.members for c in children_of(m, known))
+        found[name] = _Members(_Nodes(frozenset(names), frozenset(pools), is_known), children)
+    return found
+
+
+def _below(members: Mapping[str, _Members], top: str) -> _Nodes:
+    """Return the nodes anywhere below a hyper node; each hyper node counts once, even if it is below itself."""
+    reached = {top: members[top]}
+    waiting = [top]
+    while waiting:
+        new = [c for c in dict.fromkeys(members[waiting.pop()].hyper_nodes) if c not in reached]
+        reached |= {child: members[child] for child in new}
+        waiting += new
+    direct = [each.nodes for each in reached.values()]
+    return _Nodes(
+        frozenset[str]().union(*(d.names for d in direct)),
+        frozenset[str]().union(*(d.pools for d in direct)),
+        all(d.is_known for d in direct),
+    )
 
 
 def _groups(cluster: Cluster, nodes: _Nodes) -> tuple[NodeGroup, ...]:
