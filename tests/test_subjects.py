@@ -47,3 +47,11 @@ def test_rules_without_their_subject_find_nothing(folder: Path) -> None:
             module = check.__module__.removeprefix("qcheck.checks.")
             if rule.scheduler in present and not has_subject(cluster, module):
                 assert not list(check(cluster, **rule.params)), f"{identifier} has found something"
+
+
+def test_rules_with_a_crashing_test_of_their_subject_are_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    def crash(_: Cluster) -> object:
+        raise ValueError("a fault")
+
+    monkeypatch.setitem(SUBJECTS, "topology.mig", crash)
+    assert has_subject(Cluster("default"), "topology.mig")

@@ -100,6 +100,9 @@ SUBJECTS: dict[str, Callable[[Cluster], object]] = {
 
 
 def has_subject(cluster: Cluster, module: str) -> bool:
-    """Return whether the rules of a module, `family.name`, may find anything."""
+    """Return whether the rules of a module, `family.name`, may find anything; if a test crashes, its rules report it."""
     test = SUBJECTS.get(module)
-    return test is None or bool(test(cluster))
+    try:
+        return test is None or bool(test(cluster))
+    except Exception:  # noqa: BLE001  (a crash is a finding, never a traceback)
+        return True
