@@ -39,6 +39,16 @@ def test_work_is_answered() -> None:
     assert answer[1:] == ["text", {"a": None}]
 
 
+def test_without_a_process_to_spare_there_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> int:
+        raise BlockingIOError("Resource temporarily unavailable")
+
+    monkeypatch.setattr(os, "fork", refuse)
+    assert second_process.beside(lambda: [1])() is None
+    mine, theirs = second_process.shared(lambda portion: portion, lambda portion: portion)()
+    assert (mine, theirs) == ({portion: portion for portion in range(second_process.PORTIONS)}, {})
+
+
 def test_answers_larger_than_a_pipe() -> None:
     assert second_process.beside(lambda: list(range(500_000)))() == list(range(500_000))
 

@@ -29,7 +29,12 @@ def beside(work: Callable[[], Plain]) -> Callable[[], Plain | None]:
     if not _may_fork():
         return lambda: None
     reader, writer = os.pipe()
-    child = os.fork()
+    try:
+        child = os.fork()
+    except OSError:  # no more processes are allowed
+        os.close(reader)
+        os.close(writer)
+        return lambda: None
     if child == 0:
         _answer(work, reader, writer)
     os.close(writer)
