@@ -59,6 +59,15 @@ def test_a_program_that_cannot_start_leaves_the_handlers_as_they_were() -> None:
     assert signal.getsignal(signal.SIGTERM) is before
 
 
+def test_a_signal_is_kept_if_the_program_cannot_start() -> None:
+    def start() -> subprocess.Popen[bytes]:
+        signal.raise_signal(signal.SIGTERM)
+        return subprocess.Popen(["no-such-program"])
+
+    with pytest.raises(Stopped), started(start):
+        raise AssertionError("the block is not entered")
+
+
 def test_a_program_that_ends_is_waited_for() -> None:
     with started(lambda: subprocess.Popen([sys.executable, "-c", "print(1)"], stdout=subprocess.PIPE)) as process:
         assert process.communicate()[0].strip() == b"1"

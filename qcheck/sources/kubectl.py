@@ -259,6 +259,8 @@ class _Kubectl:
         try:
             with started(start) as process:
                 self.running.append(process)
+                if self.hangs:  # since this request began
+                    raise KubectlRefused(self.hangs)
                 output, errors = process.communicate(timeout=seconds)
                 self.running.remove(process)
                 return subprocess.CompletedProcess(words, process.returncode, output, errors)

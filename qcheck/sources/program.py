@@ -31,10 +31,12 @@ def started(start: Callable[[], subprocess.Popen[T]]) -> Iterator[subprocess.Pop
         signal.signal(number, lambda number, _: waiting.append(number))
     process = None
     try:
-        process = start()
-        _restore(handlers)
-        for number in waiting:
-            signal.raise_signal(number)
+        try:
+            process = start()
+        finally:
+            _restore(handlers)
+            for number in waiting:
+                signal.raise_signal(number)
         yield process
     except BaseException:
         if process is not None:
