@@ -88,11 +88,17 @@ def _sources(at: Cursor, repositories: Mapping[str, str]) -> Iterator[GitSource]
     elif group.startswith(FLUX) and kind == "Kustomization":
         url = _repository(spec["sourceRef"], repositories)
         yield GitSource(by=str(object_id(at)), at=place(at), path=_normal(spec.text_at("path")), repository=url)
-    elif group.startswith(ARGO) and kind in ("Application", "ApplicationSet"):
-        inside = spec if kind == "Application" else spec["template"]["spec"]
-        for source in (inside["source"], *inside.items_at("sources")):
-            if source.exists:
-                yield _argo_source(at, source)
+    else:
+        yield from (_argo_source(at, source) for source in argo_sources(at))
+
+
+def argo_sources(at: Cursor) -> list[Cursor]:
+    """Return the sources of an Argo CD Application, or of an ApplicationSet's template; empty for any other object."""
+    kind, spec = at.text_at("kind"), at["spec"]
+    if not at.text_at("apiVersion").startswith(ARGO) or kind not in ("Application", "ApplicationSet"):
+        return []
+    inside = spec if kind == "Application" else spec["template"]["spec"]
+    return [source for source in (inside["source"], *inside.items_at("sources")) if source.exists]
 
 
 def _release(at: Cursor, repositories: Mapping[str, str]) -> GitSource:
@@ -167,9 +173,8 @@ def _of(at: Cursor, place: str) -> Iterator[Deployment]:
     group, kind = at.text_at("apiVersion"), at.text_at("kind")
     if group.startswith(FLUX) and kind == "Kustomization" and at["spec"].text_at("path"):
         yield Deployment(_normal(at["spec"].text_at("path")), place)
-    elif group.startswith(ARGO) and kind == "Application":
-        sources = [at["spec"]["source"], *at["spec"].items_at("sources")]
-        for source in sources:
+    elif kind == "Application":
+        for source in argo_sources(at):
             if source.text_at("path"):
                 yield _argo(at, source, place)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.cursor import Cursor, root
 from qcheck.documents.load import load
-from qcheck.kinds.gitops import ARGO, FLUX_HELM
+from qcheck.kinds.gitops import FLUX_HELM, argo_sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,15 +26,11 @@ def installed_charts(at: Cursor, name: str) -> Iterator[InstalledChart]:
         chart = spec["chart"]["spec"]
         if _is(chart.text_at("chart"), name):
             yield InstalledChart(chart, chart.text_at("version"), (spec["values"],))
-    elif group.startswith(ARGO) and kind in ("Application", "ApplicationSet"):
-        inside = spec if kind == "Application" else spec["template"]["spec"]
-        for source in (inside["source"], *inside["sources"].items()):
-            if _is(source.text_at("chart"), name):
-                helm = source["helm"]
-                written = load(helm["values"].text() or "", at.document.path).documents
-                yield InstalledChart(
-                    source, source.text_at("targetRevision"), (*map(root, written), helm["valuesObject"])
-                )
+    for source in argo_sources(at):
+        if _is(source.text_at("chart"), name):
+            helm = source["helm"]
+            written = load(helm["values"].text() or "", at.document.path).documents
+            yield InstalledChart(source, source.text_at("targetRevision"), (*map(root, written), helm["valuesObject"]))
 
 
 def _is(chart: str, name: str) -> bool:
