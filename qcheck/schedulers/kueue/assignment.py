@@ -5,13 +5,9 @@ from __future__ import annotations
 from qcheck.cluster.kueue import FlavorResource
 from qcheck.cluster.pods import Amounts
 from qcheck.cluster.reasons import Reason, ReasonCode
-from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.cluster.value import Value, replace
 from qcheck.cluster.workloads import PodSet
 from qcheck.supply.pod_requests import LimitRangeBounds
-
-if TYPE_CHECKING:
-    pass
-
 
 LAST = -1
 
