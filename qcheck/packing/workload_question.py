@@ -13,6 +13,7 @@ from qcheck.cluster.policy import matches_any
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.packing.question import Nodes, Pods, Question
 from qcheck.supply.eligibility import Host
+from qcheck.supply.evictable_daemon_sets import may_evict
 from qcheck.supply.pod_requests import PODS
 
 if TYPE_CHECKING:
@@ -40,20 +41,14 @@ def question(
 
     Nodes follow the order of the groups, as do the shapes' hosts.
     """
-    priority = _priority(cluster, shapes)
+    templates = [s.template for s in shapes]
     asked = sorted({r for s in shapes for r in s.request})
     slots = {name: 1 for s in shapes for name in _slots(s, shapes)}
     nodes = tuple(
-        Nodes(g.name, _free(cluster, g, asked, priority, at_best) | slots, _count(cluster, g, shapes, asked, at_best))
+        Nodes(g.name, _free(cluster, g, asked, templates, at_best) | slots, _count(cluster, g, shapes, asked, at_best))
         for g in groups
     )
-    return Question(nodes, tuple(_pods(cluster, s, shapes, priority, at_best) for s in shapes))
-
-
-def _priority(cluster: Cluster, shapes: tuple[WantedPods, ...]) -> int | None:
-    """Return the pods' highest priority, which decides what they may evict; None if one is unknown."""
-    known = [cluster.pod_priority(s.template) for s in shapes]
-    return None if None in known else max((p for p in known if p is not None), default=None)
+    return Question(nodes, tuple(_pods(cluster, s, shapes, at_best) for s in shapes))
 
 
 def _slots(shape: WantedPods, shapes: tuple[WantedPods, ...]) -> list[str]:
@@ -69,18 +64,19 @@ def _slots(shape: WantedPods, shapes: tuple[WantedPods, ...]) -> list[str]:
     return apart + [f"host port {port}" for port in sorted(taken)]
 
 
-def _pods(
-    cluster: Cluster, shape: WantedPods, shapes: tuple[WantedPods, ...], priority: int | None, at_best: bool
-) -> Pods:
+def _pods(cluster: Cluster, shape: WantedPods, shapes: tuple[WantedPods, ...], at_best: bool) -> Pods:
+    templates = [s.template for s in shapes]
     on = frozenset(
         i
         for i, h in enumerate(shape.hosts)
-        if (h.possible if at_best else h.sure) and not _ports_taken(cluster, shape, h.group, priority, at_best)
+        if (h.possible if at_best else h.sure) and not _ports_taken(cluster, shape, h.group, templates, at_best)
     )
     return Pods(shape.name, shape.request | dict.fromkeys(_slots(shape, shapes), 1), shape.count, on)
 
 
-def _ports_taken(cluster: Cluster, shape: WantedPods, group: NodeGroup, priority: int | None, at_best: bool) -> bool:
+def _ports_taken(
+    cluster: Cluster, shape: WantedPods, group: NodeGroup, templates: list[PodTemplate], at_best: bool
+) -> bool:
     """Return whether DaemonSets hold a port that the pods need; in the best case, only if they stay on all machines."""
     if not shape.template.host_ports or not group.classes:
         return False
@@ -88,7 +84,7 @@ def _ports_taken(cluster: Cluster, shape: WantedPods, group: NodeGroup, priority
         any(
             port.clashes(own)
             for t in c.takings
-            if not at_best or (t.certain and _stays(cluster, t, priority))
+            if not at_best or (t.certain and _stays(cluster, t, templates))
             for port in t.daemon_set.template.host_ports
             for own in shape.template.host_ports
         )
@@ -97,17 +93,17 @@ def _ports_taken(cluster: Cluster, shape: WantedPods, group: NodeGroup, priority
     return all(taken) if at_best else any(taken)
 
 
-def _free(cluster: Cluster, group: NodeGroup, asked: list[str], priority: int | None, at_best: bool) -> Amounts:
+def _free(cluster: Cluster, group: NodeGroup, asked: list[str], templates: list[PodTemplate], at_best: bool) -> Amounts:
     """Return what each node of a group has for the pods; of several machine types, the best or worst per resource."""
     if not group.classes:
         return dict.fromkeys(asked, PLENTY if at_best else 0)
     if at_best:
-        return {r: max(_at_best(cluster, c, r, priority) for c in group.classes) for r in asked}
+        return {r: max(_at_best(cluster, c, r, templates) for c in group.classes) for r in asked}
     return {r: min(_for_sure(c, r) for c in group.classes) for r in asked}
 
 
-def _at_best(cluster: Cluster, node: NodeClass, resource: str, priority: int | None) -> int:
-    evicted = {t.daemon_set.id for t in node.takings if not _stays(cluster, t, priority)}
+def _at_best(cluster: Cluster, node: NodeClass, resource: str, templates: list[PodTemplate]) -> int:
+    evicted = {t.daemon_set.id for t in node.takings if not _stays(cluster, t, templates)}
     if not node.knows(resource):
         return PLENTY
     if node.is_estimated(resource):
@@ -118,10 +114,9 @@ def _at_best(cluster: Cluster, node: NodeClass, resource: str, priority: int | N
     return node.left(resource, evicted)
 
 
-def _stays(cluster: Cluster, taking: Taking, priority: int | None) -> bool:
-    """Return whether a DaemonSet's pod stays: kube-scheduler evicts only strictly lower priorities."""
-    theirs = cluster.pod_priority(taking.daemon_set.template)
-    return theirs is not None and priority is not None and theirs >= priority
+def _stays(cluster: Cluster, taking: Taking, templates: list[PodTemplate]) -> bool:
+    """Return whether a DaemonSet's pod stays: none of the pods may evict it."""
+    return not any(may_evict(cluster, t, taking.daemon_set) for t in templates)
 
 
 def _for_sure(node: NodeClass, resource: str) -> int:

@@ -24,10 +24,10 @@ def evictable(
     known = [cluster.quota_pools[p] for p in pools if p in cluster.quota_pools]
     if not templates or any(p.has_topology for p in known):
         return []
-    return [d for d in daemon_sets if all(_may_evict(cluster, t, d) for t in templates)]
+    return [d for d in daemon_sets if all(may_evict(cluster, t, d) for t in templates)]
 
 
-def _may_evict(cluster: Cluster, template: PodTemplate, daemon_set: DaemonSet) -> bool:
+def may_evict(cluster: Cluster, template: PodTemplate, daemon_set: DaemonSet) -> bool:
     """Return whether a template's pods may evict a DaemonSet's pod. An unknown priority class may have any value."""
     own, other = cluster.pod_priority(template), cluster.pod_priority(daemon_set.template)
     lower = own is None or other is None or other < own
