@@ -170,6 +170,16 @@ def test_without_settings_each_root_and_chart_is_named_once_and_nothing_is_an_er
     assert not {"QC003", "QC011"} & {rule for rule, *_ in found}
 
 
+def test_a_root_that_changes_nothing_yet_belongs_to_its_cluster(repository: Path) -> None:
+    (repository / "overlays/prod/kustomization.yaml").write_text("resources: [../../base]\n")
+    (repository / "overlays/prod/quota.yaml").unlink()
+    assert entrypoint.run(["init"]) == 0
+    dev, prod = load_settings().scopes
+    assert prod.holds("overlays/prod/more-queues.yaml")
+    assert not prod.holds("overlays/dev/more-queues.yaml")
+    assert not dev.holds("overlays/prod/more-queues.yaml")
+
+
 def test_a_flat_repository_gets_plain_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("queues.yaml").write_text(BASE)

@@ -173,7 +173,13 @@ class _Repository:
 
     def _include(self, name: str) -> tuple[str, ...]:
         """Return as few patterns as possible for a cluster's own and common files, matching no other cluster's."""
-        return tuple(self._cover("", [(p, self.of(p) in (name, None)) for p in self.paths]))
+        roots = [r for r in self.roots if not (r.needs_rendering and self._belongs(r.top.path, name))]
+        paths = dict.fromkeys((*self.paths, *(r.top.path for r in roots)))
+        return tuple(self._cover("", [(p, self._belongs(p, name)) for p in paths]))
+
+    def _belongs(self, path: str, name: str) -> bool:
+        """Return whether a file is of this environment, or common to all."""
+        return self.of(path) in (name, None)
 
     def _cover(self, folder: str, files: list[tuple[str, bool]]) -> list[str]:
         if not any(mine for _, mine in files):
