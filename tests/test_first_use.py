@@ -150,3 +150,86 @@ def test_ceilings_of_estimates_are_marked(say: Say) -> None:
 def test_suggest_names_the_clusters(say: Say) -> None:
     Path("qcheck.yaml").write_text("version: 1\nclusters: {a: {include: ['*s.yaml']}, b: {include: ['*s.yaml']}}\n")
     assert "nodes can supply 16: 2 nodes x 8 = 16 (gpu) (clusters a, b)" in say("suggest")[1]
+
+
+DAEMON_SET = """\
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: probe, namespace: monitoring}
+spec:
+  selector: {matchLabels: {app: probe}}
+  template:
+    metadata: {labels: {app: probe}}
+    spec:
+      nodeSelector: {gpu: h100}
+      containers: [{name: main, image: registry.example/probe:1, resources: {limits: {nvidia.com/gpu: 1}}}]
+"""
+GKE = """\
+variable "nodes" {}
+resource "google_container_node_pool" "h100" {
+  name           = "h100"
+  cluster        = "fleet"
+  node_locations = ["us-central1-a"]
+  node_count     = var.nodes
+  node_config {
+    machine_type = "a3-highgpu-8g"
+    labels       = { gpu = "h100" }
+  }
+}
+"""
+
+
+def test_a_daemon_set_on_a_pool_of_unknown_size_is_not_on_0_nodes(say: Say) -> None:
+    Path("nodes.yaml").unlink()
+    Path("pool.tf").write_text(GKE)
+    Path("system.yaml").write_text(
+        DAEMON_SET.replace("nodeSelector", "tolerations: [{operator: Exists}]\n      nodeSelector")
+    )
+    out = say("check", "--select", "QC104")[1]
+    assert "DaemonSet probe takes 1 nvidia.com/gpu on each node in h100; the 24 promised by h100" in out
+    assert "h100: number unknown" in out
+    assert "0 nodes" not in out
+
+
+SERVICE = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: serve, namespace: team, labels: {kueue.x-k8s.io/queue-name: main}}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: serve}}
+  template:
+    metadata: {labels: {app: serve}}
+    spec:
+      containers: [{name: main, image: registry.example/serve:1, resources: {limits: {nvidia.com/gpu: 8}}}]
+---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: serve, namespace: team}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: serve}
+  maxReplicas: 6
+  metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}]
+"""
+
+
+@pytest.mark.parametrize(("complete", "is_proof"), [("true", True), ("false", False)])
+def test_a_limit_that_a_queue_elsewhere_may_raise_is_no_proof(say: Say, complete: str, is_proof: bool) -> None:
+    queues = "---\n".join([FLAVOR, cluster_queue(24).replace("spec:", "spec:\n  cohortName: all"), local_queue("team")])
+    Path("queues.yaml").write_text(queues)
+    Path("serve.yaml").write_text(SERVICE)
+    Path("qcheck.yaml").write_text(f"version: 1\ncomplete: {complete}\n")
+    out = say("check", "--select", "QC609")[1]
+    assert "team can hold 3 of its 6 pods at a time" in out
+    assert ("not a proof" in out) is not is_proof
+
+
+@pytest.mark.parametrize(("release", "value"), [("0.14", "Borrow"), ("0.15", "MayStopSearch")])
+def test_a_policy_has_the_name_that_the_release_knows(say: Say, release: str, value: str) -> None:
+    flavors = "{name: h100, resources: [{name: nvidia.com/gpu, nominalQuota: 0}]}, {name: a100"
+    team = cluster_queue(8).replace("{name: h100", flavors).replace("spec:", "spec:\n  cohort: all")
+    other = cluster_queue(8, "other").replace("spec:", "spec:\n  cohort: all")
+    queues = "---\n".join([FLAVOR, FLAVOR.replace("h100", "a100"), team, other]).replace("v1beta2", "v1beta1")
+    Path("queues.yaml").write_text(queues)
+    Path("qcheck.yaml").write_text(f'version: 1\nkueue: "{release}"\n')
+    assert f"that it owns: whenCanBorrow is {value} " in say("check", "--select", "QC417")[1].replace("\n", " ")

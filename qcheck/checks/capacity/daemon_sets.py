@@ -42,18 +42,32 @@ def _taken(cluster: Cluster, daemon_set: DaemonSet, resource: str) -> Iterator[F
     amount = daemon_set.template.amounts()[resource]
     largest = max((q for f in flavors for q in promises_of(cluster).cells[f, resource]), key=lambda q: q.promised)
     reserved = sum(q.promised for f in flavors for q in promises_of(cluster).cells[f, resource])
-    count = sum(g.ceiling or g.static for g in hit.values())
+    counts = {g.name: _nodes(g) for g in hit.values()}
+    known = [c for c in counts.values() if c is not None]
+    count = sum(known) if len(known) == len(counts) else None
+    where = "each node" if count is None else f"each of {plural(count, 'node')} ({amount * count} in total)"
     found = finding(
         daemon_set.template.place_of(resource),
-        f"DaemonSet {daemon_set.name} takes {amount} {resource} on each of {plural(count, 'node')} "
-        f"({amount * count} in total) in {names(sorted(hit))}; "
+        f"DaemonSet {daemon_set.name} takes {amount} {resource} on {where} in {names(sorted(hit))}; "
         f"the {show_amount(resource, reserved)} promised by {names(map(pool_name, sorted(flavors)))} do not account for it",
     ).about(daemon_set.id)
     for group in hit.values():
-        found = found.near(group.count_place, f"{group.name}: {plural(group.ceiling or group.static, 'node')}")
+        nodes = counts[group.name]
+        found = found.near(
+            group.count_place, f"{group.name}: {'number unknown' if nodes is None else plural(nodes, 'node')}"
+        )
     yield found.near(largest.place, "promised here").with_data(
-        resource=resource, perNode=amount, nodes=count, total=amount * count, flavors=sorted(flavors)
+        resource=resource,
+        perNode=amount,
+        nodes=count,
+        total=None if count is None else amount * count,
+        flavors=sorted(flavors),
     )
+
+
+def _nodes(group: NodeGroup) -> int | None:
+    """Return the most nodes that a group can have, or the current number without a bound; None if unknown."""
+    return None if group.pool is not None and group.pool.count_unknown else group.ceiling or group.static
 
 
 def _lands(group: NodeGroup, daemon_set: DaemonSet) -> bool:

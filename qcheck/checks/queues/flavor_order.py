@@ -27,7 +27,7 @@ def flavor_unreachable(cluster: Cluster) -> Iterator[Finding]:
         for group in queue.groups:
             pair = _borrowed_before_own(cluster, queue, group)
             if pair is not None:
-                yield _before_own(queue, *pair)
+                yield _before_own(cluster, queue, *pair)
 
 
 def _borrowed_before_own(cluster: Cluster, queue: ClusterQueue, group: ResourceGroup) -> tuple[Quota, Quota] | None:
@@ -42,12 +42,13 @@ def _borrowed_before_own(cluster: Cluster, queue: ClusterQueue, group: ResourceG
     return None
 
 
-def _before_own(queue: ClusterQueue, borrowed: Quota, own: Quota) -> Finding:
+def _before_own(cluster: Cluster, queue: ClusterQueue, borrowed: Quota, own: Quota) -> Finding:
+    policy = FungibilityPolicy.MAY_STOP_SEARCH if cluster.policy.kueue.at_least(15) else "Borrow"
     has = f"its own {show_amount(borrowed.resource, borrowed.nominal)}" if borrowed.nominal else "it owns none"
     found = finding(
         queue.fungibility.place.at("whenCanBorrow"),
         f"{queue.name} borrows {borrowed.resource} of flavor {borrowed.flavor} ({has}) before it uses the "
-        f"{show_amount(own.resource, own.nominal)} of flavor {own.flavor} that it owns: whenCanBorrow is MayStopSearch",
+        f"{show_amount(own.resource, own.nominal)} of flavor {own.flavor} that it owns: whenCanBorrow is {policy}",
     ).about(queue.id)
     found = found.near(borrowed.place, "tried first, and borrowed").near(own.nominal_place, "its own, tried later")
     if borrowed.nominal:

@@ -231,7 +231,7 @@ def elastic_exceeds_quota(cluster: Cluster) -> Iterator[Finding]:
             continue
         grown = decide(cluster, replace(workload, pod_sets=tuple(_grown(p) for p in workload.pod_sets)))
         if grown.admitted is False and grown.code is ReasonCode.EXCEEDS_MAX_QUOTA:
-            yield _too_large(growing[0], verdict, grown.reasons)
+            yield _too_large(growing[0], verdict, grown.reasons).likely(not cluster.has_all(*QUOTA_KINDS))
 
 
 def _grown(pod_set: PodSet) -> PodSet:
