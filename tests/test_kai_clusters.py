@@ -46,7 +46,7 @@ def test_the_jobs_of_the_fixed_cluster_run() -> None:
 def test_jobs_of_the_wrong_cluster_are_refused_with_their_reason() -> None:
     judged = admit([f"{WRONG}/workloads"], [WRONG])
     refused = {v.workload.name: {r.cause for r in v.reasons} for _, v in judged.verdicts if v.admitted is False}
-    assert refused == {"chat": {"kai-quota"}, "notebook": {"kai-no-limit"}}
+    assert refused == {"chat": {"kai-quota"}, "notebook": {"api-rejected", "kai-no-limit"}}
 
 
 def _gpus(folder: str, demand: Demand) -> dict[str, QueueShare]:

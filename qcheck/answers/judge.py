@@ -10,7 +10,7 @@ from qcheck.schedulers.kueue.admission import decide, decided
 from qcheck.schedulers.kueue.decision import Decision
 from qcheck.schedulers.kueue.flavor_eligibility import uses_topology
 from qcheck.schedulers.kueue.pod_injection import contradictions, created_pods
-from qcheck.schedulers.kueue.rejected_workloads import pod_refusals
+from qcheck.schedulers.kueue.rejected_workloads import api_refusals, pod_refusals
 from qcheck.schedulers.kueue.routing import at_home, destination
 from qcheck.schedulers.table import start_decision_of
 from qcheck.supply.pod_requests import bounds
@@ -70,6 +70,9 @@ def decide_on_nodes(cluster: Cluster, workload: Workload) -> Decision:
 
 def _judged(cluster: Cluster, workload: Workload, start: StartDecision) -> Verdict:
     """Return the verdict if another scheduler starts the pods itself."""
+    refused = tuple(api_refusals(cluster, workload))
+    if refused:
+        start = replace(start, admitted=False, reasons=refused)
     code = start.reasons[0].code if start.reasons else None
     decision = Decision(workload, start.queue, None, start.admitted, reasons=start.reasons, code=code)
     if start.admitted is False:

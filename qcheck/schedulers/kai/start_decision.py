@@ -8,11 +8,14 @@ from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.quota.start_decision import StartDecision, StartingPods
 from qcheck.schedulers.kai.constraints import required_domain
 from qcheck.schedulers.kai.gates import Bound, barriers
+from qcheck.schedulers.kai.gpu_sharing import sharing_faults, sharing_is_on, sharing_place
 from qcheck.schedulers.kai.jobs import job_of
 from qcheck.schedulers.kai.shards import CHART_QUEUES, RESOURCES, shard_of
 from qcheck.schedulers.kai.words import named_amount
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.pods import PodTemplate
     from qcheck.cluster.workloads import Workload
@@ -35,12 +38,14 @@ def decide(cluster: Cluster, workload: Workload) -> StartDecision | None:
         )
     if shard is None or job.queue.name not in shard.queue or job.queue.name in shard.inner:
         return _without_queue(cluster, job, shard)
-    stopped = tuple(_refused(job, b) for b in barriers(job, shard))
+    sharing = tuple(_sharing(cluster, job))
+    is_off = sharing_is_on(cluster) is False
+    stopped = (*_rejected(job), *(sharing if is_off else ()), *(_refused(job, b) for b in barriers(job, shard)))
     if stopped:
         return StartDecision(job.queue.name, False, stopped)
     starts, domain = _starts(cluster, job), required_domain(cluster, job, shard.pool.key)
-    if job.is_preemptible is None:
-        reasons = (_unknown_priority(job),)
+    reasons = (*sharing, *(() if job.is_preemptible is not None else (_unknown_priority(job),)))
+    if reasons:
         return StartDecision(queue=job.queue.name, admitted=None, reasons=reasons, starts=starts, domain=domain)
     return StartDecision(queue=job.queue.name, admitted=True, starts=starts, domain=domain)
 
@@ -66,6 +71,39 @@ def _without_queue(cluster: Cluster, job: KaiJob, shard: Shard | None) -> StartD
         False if certain else None,
         (Reason(ReasonCode.QUEUE_DOES_NOT_EXIST, ReasonCause.KAI_QUEUE, message, place),),
     )
+
+
+def _rejected(job: KaiJob) -> Iterator[Reason]:
+    """Yield why KAI's admission rejects the pods as written."""
+    for pod_set in job.workload.pod_sets:
+        for fault in sharing_faults(pod_set.template):
+            yield Reason(
+                code=ReasonCode.REJECTED,
+                cause=ReasonCause.API_REJECTED,
+                message=f"KAI's admission rejects the pods: {fault.why}",
+                place=fault.place,
+                change=fault.fix.removesuffix("."),
+            )
+
+
+def _sharing(cluster: Cluster, job: KaiJob) -> Iterator[Reason]:
+    """Yield why KAI's admission rejects requests for parts of GPUs, or may reject them."""
+    is_on = sharing_is_on(cluster)
+    places = (sharing_place(p.template) for p in job.workload.pod_sets)
+    for place in places if not is_on else ():
+        if place is not None:
+            off = (
+                " unless GPU sharing is enabled, which KAI's chart does not do"
+                if is_on is None
+                else ": GPU sharing is off"
+            )
+            yield Reason(
+                code=ReasonCode.REJECTED,
+                cause=ReasonCause.API_REJECTED,
+                message=f"KAI's admission rejects the pods{off}",
+                place=place,
+                change="set global.gpuSharing of KAI's chart, and kai.gpuSharing: true in qcheck.yaml",
+            )
 
 
 def _refused(job: KaiJob, barrier: KaiBarrier) -> Reason:

@@ -111,6 +111,11 @@ def pod_refusals(cluster: Cluster, workload: Workload) -> Iterator[Reason]:
     yield from (_rejected(p) for p in _about(cluster, workload) if _is_of_pods(p))
 
 
+def api_refusals(cluster: Cluster, workload: Workload) -> Iterator[Reason]:
+    """Yield why the API server creates neither a workload nor its pods, whichever scheduler they name."""
+    return map(_rejected, _about(cluster, workload))
+
+
 def _about(cluster: Cluster, workload: Workload) -> list[Problem]:
     known = _problems_of(cluster)
     return [p for i in dict.fromkeys((workload.id, *(m.id for m in workload.members))) for p in known.get(i, ())]
