@@ -137,7 +137,7 @@ def test_another_release_is_named_and_the_settings_win(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.yaml").write_text(deployment("kueue:v0.14.2", "[]"))
-    why = 'it installs Kueue 0.14, but the release 0.19 counts: set `kueue: "0.14"` in the settings'
+    why = 'it installs Kueue 0.14, but qcheck assumes 0.19: set `kueue: "0.14"` in the settings'
     assert [(n.path, n.why) for n in gather(["."], load_settings(".")).inputs.not_read] == [("a.yaml", why)]
     assert run(["init", "--output", "-", "."]) == 0
     assert 'kueue: "0.14"' in capsys.readouterr().out

@@ -82,7 +82,7 @@ class Block:
 def parse(text: Text) -> Block:
     """Return the body of a file. Raises `HclError`, also for a file that would take too long."""
     if len(text.text) > MOST_WORDS and sum(1 for _ in re.finditer(r"\w+|\S", text.text)) > MOST_WORDS:
-        raise HclError(f"this is more than {MOST_WORDS:,} words of HCL, which is too much to read", 0)
+        raise HclError(f"the file has more than {MOST_WORDS:,} words of HCL, the limit", 0)
     try:
         return _parsed(text, text.text)
     except HclError:

@@ -68,7 +68,7 @@ def read_baseline(path: str) -> Baseline:
         with open(path, "rb") as file:
             loaded = load(file.read(), shown)
     except OSError as error:
-        raise BaselineError(f"{path}: {error.strerror}; `qcheck baseline write` makes one") from None
+        raise BaselineError(f"{path}: {error.strerror}; `qcheck baseline write` creates it") from None
     if loaded.faults:
         fault = loaded.faults[0]
         raise BaselineError(f"{shown}:{fault.spot.span()[0]}: {fault.message}")
@@ -90,7 +90,7 @@ def read_baseline(path: str) -> Baseline:
 def _entry(document: Document, position: int, item: object) -> BaselineEntry:
     if not isinstance(item, dict) or not all(isinstance(item.get(f), str) for f in TEXTS):
         line = document.span(("findings", position))[0]
-        raise BaselineError(f"{document.path}:{line}: findings[{position}] needs the texts {', '.join(TEXTS)}")
+        raise BaselineError(f"{document.path}:{line}: findings[{position}] needs the strings {', '.join(TEXTS)}")
     severity, known = item.get("severity"), item.get("amounts")
     accepted = {str(key): n for key, n in known.items() if isinstance(n, int)} if isinstance(known, dict) else {}
     texts = {field: item[field] for field in TEXTS}

@@ -138,7 +138,7 @@ class Figures:
     def _doubts(self, at: Cursor, written: str | None) -> None:
         if self.doubt is None:
             how = at.data.expression if isinstance(at.data, Unresolved) else written
-            self.doubt = Doubt(_field(at), how or "of another type than expected", place(at))
+            self.doubt = Doubt(_field(at), how or "of an unexpected type", place(at))
 
 
 def _field(at: Cursor) -> str:

@@ -79,7 +79,7 @@ def _types(priorities: list[Cursor], own: Mapping[str, Machine]) -> PoolMachineT
         name = each["machineType"].text()
         if name is None:
             what = each["machineFamily"].text() or each["gpu"]["type"].text() or "its priorities"
-            return PoolMachineTypes((), f"{what} leaves the machine type open")
+            return PoolMachineTypes((), f"{what} does not determine the machine type")
         types = look_up((name,), "gcp", own)
         if types.first is None:
             return types

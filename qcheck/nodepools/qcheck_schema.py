@@ -34,7 +34,7 @@ class Range(FormatPart):
 
     min: Count = 0
     desired: Count | None = None
-    max: Count | None = Field(default=None, description="Left out: no ceiling.")
+    max: Count | None = Field(default=None, description="Default: no maximum.")
 
 
 class TaintPart(FormatPart):
@@ -58,12 +58,10 @@ class Level(FormatPart):
 
 class Spec(FormatPart):
     count: Count | Range = Field(description="Nodes: a number, or the bounds of an autoscaled pool.")
-    instance_type: str | None = Field(
-        default=None, description="Looked up in the catalogue for what is not given here."
-    )
+    instance_type: str | None = Field(default=None, description="The catalogue supplies what is not given here.")
     labels: dict[str, Text] = {}
     taints: list[TaintPart] = []
-    allocatable: dict[str, Quantity] = Field(default={}, description="What the scheduler may hand out per node.")
+    allocatable: dict[str, Quantity] = Field(default={}, description="Amounts per node that the scheduler may assign.")
     accelerator: Accelerator = Accelerator()
     topology: list[Level] = []
 

@@ -89,7 +89,7 @@ class _CaseSearch:
                     return answer
         proof = Cases(pod, tuple(cases))
         if length(proof) > LONGEST_PROOF:
-            return Unknown("no packing was found, but the proof that there is none is too long to follow")
+            return Unknown("no packing was found, but the proof that there is none is too long to print")
         return DoesNotFit(proof)
 
     def _ways(self, posed: Posed) -> tuple[int, list[tuple[int, Filling]]] | None:

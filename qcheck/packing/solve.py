@@ -34,9 +34,9 @@ def solve(question: Posed) -> Answer:
     answer = _found(question)
     match answer:
         case Fits() if not witness_holds(question, answer.witness):
-            return Unknown("a packing was found that did not stand up to checking")
+            return Unknown("the packing that was found failed its verification")
         case DoesNotFit() if not certificate_holds(question, answer.certificate):
-            return Unknown("a proof was found that did not stand up to checking")
+            return Unknown("the proof that was found failed its verification")
         case Unknown():
             return _proposed(question) or answer
     return answer

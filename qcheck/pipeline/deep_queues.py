@@ -73,10 +73,11 @@ def _levels(parents: Mapping[str, str]) -> dict[str, int]:
 def _problem(deep: Sequence[Object]) -> Problem:
     first, *more = deep
     others = f", and so {'has' if len(more) == 1 else 'have'} {len(more)} other{'s' * (len(more) > 1)}" if more else ""
+    skipped = "they are" if more else "it is"
     return Problem(
         code=ProblemCode.LIMIT,
         place=first.place,
-        message=f"{first.id.kind} {first.name} has more than {DEEPEST} levels above it{others}; qcheck judges none of them",
-        help="Shorten the line of parents.",
+        message=f"{first.id.kind} {first.name} has more than {DEEPEST} levels above it{others}; {skipped} skipped",
+        help="Shorten the chain of parents.",
         object=first.id,
     )

@@ -130,7 +130,7 @@ def write(fixed: Fixed) -> None:
         raw = file.read()
     bom = b"\xef\xbb\xbf" if raw.startswith(b"\xef\xbb\xbf") else b""
     if raw[len(bom) :].decode("utf-8", "replace") != fixed.before:
-        raise OSError(f"{fixed.path} has changed meanwhile, or is not UTF-8")
+        raise OSError(f"{fixed.path} has changed in the meantime, or is not UTF-8")
     temporary = f"{path}.qcheck"
     try:
         with open(temporary, "wb") as file:

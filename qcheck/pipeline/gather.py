@@ -202,7 +202,7 @@ def _other_releases(clusters: Iterable[Cluster]) -> Iterator[NotRead]:
         install, judged = cluster.install, cluster.policy.kueue
         if install is not None and install.release not in (None, (judged.major, judged.minor)):
             found = Release(*install.release)
-            why = f'it installs Kueue {found}, but the release {judged} counts: set `kueue: "{found}"` in the settings'
+            why = f'it installs Kueue {found}, but qcheck assumes {judged}: set `kueue: "{found}"` in the settings'
             yield NotRead(install.place.origin.path, why)
 
 

@@ -93,7 +93,7 @@ class ScenarioPart(QuestionPart):
     """Workloads for `qcheck simulate`, in seconds from an arbitrary zero."""
 
     editor_schema: str | None = Field(
-        None, alias="$schema", description="Where an editor finds the schema of this file."
+        None, alias="$schema", description="The address of the schema of this file, for editors."
     )
     version: Literal[1]
     mode: Literal["classical", "fairSharing"] | None = None

@@ -92,7 +92,7 @@ def _opened(path: str, flags: int) -> int:
     waiter.register(pipe, select.POLLIN)
     if not waiter.poll(WAIT_FOR_A_WRITER * 1000) and not _has_writer(pipe):
         os.close(pipe)
-        raise OSError(errno.ENODATA, "a named pipe to which nobody writes")
+        raise OSError(errno.ENODATA, "a named pipe without a writer")
     os.set_blocking(pipe, True)
     return pipe
 

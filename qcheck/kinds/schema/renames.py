@@ -16,7 +16,7 @@ RENAMED: dict[tuple[str, Names], tuple[str, str]] = {
     ),
     ("ClusterQueue", ("spec", "requestableResources")): (
         "resourceGroups",
-        "v1alpha1 called it so; resourceGroups lists coveredResources and flavors, whose quota is nominalQuota",
+        "the name is from v1alpha1; resourceGroups now lists coveredResources and flavors, whose quota is nominalQuota",
     ),
     ("ClusterQueue", ("spec", "concurrentAdmissionPolicy")): ("", "v1beta2 has it, from release 0.18 on"),
     ("Cohort", ("spec", "parent")): ("parentName", "v1alpha1 called it parent; the name is now parentName"),

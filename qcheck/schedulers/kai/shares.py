@@ -191,7 +191,7 @@ def _notes(
 
 def _why_nothing(queue: KaiQueue, terms: KaiTerms) -> str:
     if not terms.quota and not terms.weight:
-        return f"{queue.name} has neither quota nor overQuotaWeight: it gets only capacity that no other queue wants"
+        return f"{queue.name} has neither quota nor overQuotaWeight: it gets only capacity that no other queue requests"
     return f"{queue.name} gets nothing while all queues are busy: other queues come first by quota, priority and weight"
 
 

@@ -154,7 +154,7 @@ def _notes(
             "stopped", f"stopPolicy {queue.stop_policy}: it admits nothing", queue.place.at("spec", "stopPolicy")
         )
     if fair is None and queue.parent:
-        surplus = "priority and arrival decide about the surplus, because fair sharing is off"
+        surplus = "fair sharing is off, so priority and arrival determine who gets the surplus"
         yield ShareNote("no-share", f"no share is defined: {surplus}; each gets an amount between reserved and limit")
     weight = queue.weight
     if fair is not None and weight is not None and weight.milli == 0 and limit > quota.nominal:

@@ -32,7 +32,7 @@ def not_found(
     held = f"takes more than {found.fit}" if asked.required else f"takes {found.fit}"
     message = f"in flavor {flavor} {where} {held} of the {found.wanted} {unit} of pod set {name}"
     if usage and not isinstance(search(nodes.tree, asked, {}), NotFound):
-        message += " after the pods that Kueue placed before; in another order, which it does not try, they may fit"
+        message += " after the pods that Kueue places first; they may fit in another order, which Kueue does not try"
     if nodes.away:
         message += f" (without {_some(nodes.away)}: cordoned or not ready)"
     near = (cluster.flavor[flavor].place.at("spec", "topologyName"), workers.pod_set.count_place)
