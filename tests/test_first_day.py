@@ -189,6 +189,23 @@ def test_a_flat_repository_gets_plain_settings(tmp_path: Path, monkeypatch: pyte
     assert not settings.renders
 
 
+@pytest.mark.parametrize(
+    ("api", "key", "title"),
+    [("scheduling.run.ai/v2", "kai", "KAI"), ("scheduling.volcano.sh/v1beta1", "volcano", "Volcano")],
+)
+def test_queues_of_another_scheduler_get_its_release(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, api: str, key: str, title: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("queues.yaml").write_text(f"apiVersion: {api}\nkind: Queue\nmetadata: {{name: research}}\nspec: {{}}\n")
+    assert entrypoint.run(["init"]) == 0
+    text = Path("qcheck.yaml").read_text()
+    assert f"\n{key}:\n  version: " in text
+    assert f"{title} queues: 1" in text
+    assert "kueue:" not in text
+    load_settings()
+
+
 def test_directories_beside_each_other_with_the_same_objects_are_clusters(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -50,7 +50,7 @@ def _case(suite: Xml.Element, found: Finding, fails: bool, taken: dict[str, int]
 
 
 def _body(found: Finding) -> str:
-    places = [f"{p.line}: {p.caption}" for p in (found.primary, *found.related)]
+    places = [f"{p.line}: {p.caption}" if p.caption else p.line for p in (found.primary, *found.related)]
     return "\n".join(map(plain, (found.message, *places, f"help: {help_of(found)}")))
 
 

@@ -44,16 +44,34 @@ def _basics(cluster: Cluster) -> Iterator[YamlEntry]:
         f"Written by `qcheck init` from what it found ({_found(cluster)}).",
     )
     yield YamlEntry("version", 1, above=above)
-    installed = cluster.install.release if cluster.install else None
-    release = ".".join(map(str, installed)) if installed else str(Release())
-    yield YamlEntry("kueue", release, beside="the release that the clusters run")
+    others = list(_other_releases(cluster))
+    if cluster.queues or cluster.flavors or cluster.install or not others:
+        installed = cluster.install.release if cluster.install else None
+        release = ".".join(map(str, installed)) if installed else str(Release())
+        yield YamlEntry("kueue", release, beside="the release that the clusters run")
     yield YamlEntry("complete", True, beside="false: objects may also be defined outside this repository")
+    yield from others
+
+
+def _other_releases(cluster: Cluster) -> Iterator[YamlEntry]:
+    """Yield the releases of KAI and Volcano, if their queues were found."""
+    others = (
+        ("kai", "KAI", cluster.kai_queues, cluster.policy.kai.version),
+        ("volcano", "Volcano", cluster.volcano_queues, cluster.policy.volcano.version),
+    )
+    for key, title, queues, version in others:
+        if queues:
+            yield YamlEntry(
+                key, {"version": str(version)}, above=("", f"The release of {title} that the clusters run.")
+            )
 
 
 def _found(cluster: Cluster) -> str:
+    schedulers = {"KAI queues": len(cluster.kai_queues), "Volcano queues": len(cluster.volcano_queues)}
     counts = {
         "cluster queues": len(cluster.queues),
         "flavors": len(cluster.flavors),
+        **{what: count for what, count in schedulers.items() if count},
         "node pools": len(cluster.pools),
         "nodes": len(cluster.nodes),
         "workloads": len(cluster.workloads),
