@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qcheck.answers.drift import Drift, DriftObject, changed, node_differences
+from qcheck.cluster.cluster import SYSTEM_PRIORITIES
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.kinds.comparable import comparable
 from qcheck.kinds.decode import roots
@@ -47,11 +48,10 @@ MADE_BY_SCHEDULERS = frozenset(
         ("scheduling.run.ai", "Queue", "default-queue"),
         ("kai.scheduler", "SchedulingShard", "default"),
         ("kai.scheduler", "Config", "kai-config"),
-        (PRIORITIES, "PriorityClass", "system-cluster-critical"),
-        (PRIORITIES, "PriorityClass", "system-node-critical"),
+        *((PRIORITIES, "PriorityClass", name) for name in SYSTEM_PRIORITIES),
     }
 )
-"""Objects that the schedulers themselves create."""
+"""Objects that the schedulers themselves, or Kubernetes, create."""
 
 
 def differences(files: DriftSide, running: DriftSide, live: Live, unjudged: Sequence[str]) -> Drift:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.missing_references import Reference, by_name, missing, users
 from qcheck.checks.registry import rule
+from qcheck.cluster.cluster import SYSTEM_PRIORITIES
 from qcheck.cluster.pods import NEVER_PREEMPTS
 from qcheck.cluster.policy import KAI_CLASSES, KAI_SCHEDULER
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kueue.competitors import contention_of, daemon_grounds
 from qcheck.schedulers.kueue.loans import loans_of
-from qcheck.schedulers.kueue.priorities import ALWAYS_THERE, global_default
+from qcheck.schedulers.kueue.priorities import global_default
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +47,7 @@ def priority_class_missing(cluster: Cluster) -> Iterator[Finding]:
                 )
             yield found
     for name, uses in by_name(_pod_classes(cluster)).items():
-        if name not in cluster.priority_class and name not in ALWAYS_THERE:
+        if name not in cluster.priority_class and name not in SYSTEM_PRIORITIES:
             consequence = f"the API server rejects the pods of {users(uses)}"
             found = missing(cluster, "PriorityClass", uses, cluster.priority_class, consequence)
             if name in cluster.workload_priority_class:
@@ -81,7 +82,7 @@ def priority_class_invalid(cluster: Cluster) -> Iterator[Finding]:
         yield from _invalid_class(each)
     for template, by in _templates(cluster):
         known = cluster.priority_class.get(template.priority_class or "")
-        value = known.value if known else ALWAYS_THERE.get(template.priority_class or "")
+        value = known.value if known else SYSTEM_PRIORITIES.get(template.priority_class or "")
         if value is not None and template.priority not in (None, value):
             message = (
                 f"the pods set priority {template.priority}, but their class {template.priority_class} has {value}"
@@ -96,7 +97,7 @@ def priority_class_invalid(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _invalid_class(each: PriorityClass) -> Iterator[Finding]:
-    if each.name in ALWAYS_THERE and each.value == ALWAYS_THERE[each.name]:
+    if each.name in SYSTEM_PRIORITIES and each.value == SYSTEM_PRIORITIES[each.name]:
         return
     if each.name.startswith(RESERVED_PREFIX):
         message = f"the name {each.name} begins with {RESERVED_PREFIX}, which is reserved for Kubernetes' own classes"

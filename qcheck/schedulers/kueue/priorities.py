@@ -9,6 +9,7 @@ admission plugin.
 
 from __future__ import annotations
 
+from qcheck.cluster.cluster import SYSTEM_PRIORITIES
 from qcheck.cluster.place import Place
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.views import view
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from qcheck.cluster.pods import PodTemplate
     from qcheck.cluster.workloads import Workload
 
-ALWAYS_THERE = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
-"""Priority classes that every cluster has."""
 WORKLOAD_CLASS, POD_CLASS, GLOBAL_DEFAULT, NOTHING = "workload class", "pod class", "global default", "nothing"
 _DEFAULT_CLASS_SINCE = 20
 
@@ -58,8 +57,8 @@ def pod_rank(cluster: Cluster, template: PodTemplate) -> Rank | None:
 
 
 def _named(cluster: Cluster, name: str, place: Place) -> Rank | None:
-    if name in ALWAYS_THERE:
-        return Rank(ALWAYS_THERE[name], POD_CLASS, name, place)
+    if name in SYSTEM_PRIORITIES:
+        return Rank(SYSTEM_PRIORITIES[name], POD_CLASS, name, place)
     known = cluster.priority_class.get(name)
     return Rank(known.value, POD_CLASS, name, place, preempts=known.preempts) if known else None
 

@@ -5,6 +5,7 @@ Source: Kueue 0.19 `pkg/controller/jobframework`, `pkg/cache/queue`.
 
 from __future__ import annotations
 
+from qcheck.cluster.cluster import SYSTEM_PRIORITIES
 from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.schedulers.kueue.inactive_queues import InactivityReason, inactive
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 MOST_NAMED = 20
 """The number of queues that a reason lists."""
-_ALWAYS_THERE = ("system-node-critical", "system-cluster-critical")
 
 
 def obstacles(cluster: Cluster, workload: Workload, name: str) -> Iterator[Obstacle]:
@@ -141,7 +141,7 @@ def _priority(cluster: Cluster, workload: Workload) -> Iterator[Obstacle]:
         at = workload.place.at("spec", "runPolicy", "schedulingPolicy", "priorityClass")
         named.insert(0, (workload.job_pod_priority_class, at))
     for name, place in named:
-        if name is not None and name not in cluster.priority_class and name not in _ALWAYS_THERE:
+        if name is not None and name not in cluster.priority_class and name not in SYSTEM_PRIORITIES:
             message = f"the PriorityClass {name} does not exist, so no Workload is created"
             yield (
                 cluster.has_all("PriorityClass"),
