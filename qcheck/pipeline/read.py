@@ -56,8 +56,8 @@ def read(
 
 
 def _load(contents: Sequence[tuple[str, bytes]], limits: Limits, watch: Watch) -> list[Loaded]:
-    """Load the files; if they are large in total, a second process loads some of them."""
-    if sum(len(raw) for _, raw in contents) > LARGE:
+    """Load the files; if they are several and large in total, a second process loads some of them."""
+    if len(contents) > 1 and sum(len(raw) for _, raw in contents) > LARGE:
         return _load_in_two(contents, limits, watch)
     loaded: list[Loaded] = []
     for path, raw in contents:
