@@ -44,6 +44,9 @@ FRAMEWORKS = {
 """Built-in integrations and the kind of each."""
 _WITHOUT_ADAPTER = ("Deployment.v1.apps", "SparkApplication.v1beta2.sparkoperator.k8s.io")
 """Kinds that MultiKueue cannot dispatch itself."""
+_ON_PODS = ("deployment", "statefulset", "leaderworkerset.x-k8s.io/leaderworkerset")
+_PODS_IMPLIED = (0, 15)
+"""The first release that enables the integration `pod` with those that rely on it (kueue#6736)."""
 PROFILES = ("TASProfileMixed", "TASProfileMostFreeCapacity", "TASProfileLeastFreeCapacity")
 STRATEGIES = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
 
@@ -56,7 +59,7 @@ def configuration(root: Cursor, target: Target) -> Iterator[Failure]:
     yield from servers.visibility(root["visibilityServer"])
     yield from servers.metric_labels(root["metrics"]["customLabels"])
     yield from _waiting(root["waitForPodsReady"])
-    yield from _integrations(root)
+    yield from _integrations(root, target)
     yield from _namespaces(root)
     yield from _multikueue(root["multiKueue"], _enabled(root))
     yield from _fair_sharing(root["fairSharing"], root["admissionFairSharing"], is_v1beta2(root))
@@ -82,7 +85,7 @@ def _enabled(root: Cursor) -> dict[str, Cursor | None]:
     return on if listed else {FRAMEWORKS["batch/job"]: None}
 
 
-def _integrations(root: Cursor) -> Iterator[Failure]:
+def _integrations(root: Cursor, target: Target) -> Iterator[Failure]:
     at = root["integrations"]
     seen: dict[str | None, Cursor] = {}
     for name in at.items_at("frameworks"):
@@ -91,6 +94,10 @@ def _integrations(root: Cursor) -> Iterator[Failure]:
             text = f"Unsupported value: {show(name.data)}: is not a built-in integration of Kueue"
             yield refuse(name, "CFG-V02", text, f"write {near}" if near else "")
         yield from _again(name, seen, "CFG-V02")
+    if target.release < _PODS_IMPLIED and "pod" not in seen:
+        for name in (seen[n] for n in _ON_PODS if n in seen):
+            text = f"Invalid value: {show(name.data)}: needs the integration pod, which is not enabled"
+            yield refuse(name, "CFG-V02", text, "add pod to the list")
     yield from _external(at.items_at("externalFrameworks"), _enabled(root), "CFG-V03")
 
 
