@@ -31,6 +31,7 @@ REPLACED = re.compile(
     r"|gave no answer|it said nothing|(is|are) wanted, \d|can give (each )?\d|is the first that does|release \S+ dropped it"
     r"|evicts none of them|kube-scheduler the other way round|the repository around you|hungriest"
     r"|at most no limit|leave idle the difference|out a second time|nothing of it can be|other (queue )?than \S+ has"
+    r"|(API server|server-side apply|[Ww]ebhooks?|admission|Kueue|Volcano) (then |may )?refuses?|refused by the API server"
     r"|looks right; together|decides? about findings|whichever way it is|when somebody asks|gets going again)\b",
     re.IGNORECASE,
 )

@@ -37,7 +37,7 @@ class ReasonCode(StrEnum):
 class ReasonCause(StrEnum):
     """The fact behind a reason, finer than its code.
 
-    The groups: the way to a queue, what is refused as written, flavors and quota, nodes. `AWAY`: a topology lacks nodes
+    The groups: the way to a queue, what is rejected as written, flavors and quota, nodes. `AWAY`: a topology lacks nodes
     that are cordoned or not ready. `BUSY`: the reason would not apply on an idle cluster.
     """
 

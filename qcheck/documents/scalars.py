@@ -34,7 +34,7 @@ LONGEST = 400
 
 
 class Unreadable(ValueError):
-    """A scalar that the API server's reader refuses; the text gives the reason."""
+    """A scalar that the API server's reader rejects; the text gives the reason."""
 
 
 def resolve(text: str) -> Scalar:

@@ -123,7 +123,7 @@ def _structure(root: Cursor, found: Described) -> list[Failure]:
 
 
 def _distinct(failures: list[Failure]) -> list[Failure]:
-    """Return one failure per place and text: the structure and a webhook may both refuse a value."""
+    """Return one failure per place and text: the structure and a webhook may both reject a value."""
     seen: set[tuple[object, str]] = set()
     kept = []
     for failure in failures:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 QUOTAS = ("nominalQuota", "borrowingLimit", "lendingLimit")
 LONGEST = 64
-"""Most items of a list in a resource group that are checked here: the schema refuses a longer one."""
+"""Most items of a list in a resource group that are checked here: the schema rejects a longer one."""
 
 
 def amount(at: Cursor) -> Quantity | None:
