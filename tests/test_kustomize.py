@@ -121,6 +121,39 @@ def test_annotations_change_objects_if_something_acts_on_them(key: str, rules: l
     assert [rule for rule in told if rule == "QC009"] == rules
 
 
+PROBE = """\
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: probe, namespace: agents}
+spec:
+  selector: {matchLabels: {app: probe}}
+  template:
+    metadata: {labels: {app: probe}}
+    spec:
+      tolerations: [{operator: Exists}]
+      containers: [{name: main, image: registry.example/probe:1, resources: {limits: {nvidia.com/gpu: 1}}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("labels: [{pairs: {env: prod}}]\n", "2 nodes x (8 - 1 for DaemonSets) = 14"),
+        ("labels: [{pairs: {env: prod}, includeSelectors: true}]\n", "QC009"),
+        (
+            "patches: [{target: {kind: DaemonSet}, patch: '[{op: remove, path: /spec/template/spec/nodeSelector}]'}]\n",
+            "QC009",
+        ),
+    ],
+    ids=["labels of objects", "labels of pods", "a patch"],
+)
+def test_a_daemon_set_that_takes_gpus_is_read_or_reported(change: str, expected: str) -> None:
+    written(nodes=NODES, q=QUEUE, over__kustomization=f"resources: [p.yaml]\n{change}", over__p=PROBE)
+    findings = audit(["."]).findings
+    told = [f"{f.rule and f.rule.id} {f.message}" for f in findings if f.rule and f.rule.id in ("QC009", "QC101")]
+    assert any(expected in each for each in told), told
+
+
 def test_what_it_does_not_change_is_read(tmp_path: Path) -> None:
     written(
         nodes=NODES,

@@ -66,6 +66,8 @@ class KustomizeChange(Value):
                 return kind not in CLUSTER_SCOPED and metadata.text_at("namespace") != self.argument
             case "labels":
                 return any(word in self.argument for word in QUEUE_WORDS) or kind not in CLUSTER_SCOPED | PLAIN_KINDS
+            case "own labels":
+                return any(word in self.argument for word in (*QUEUE_WORDS, "priority")) or kind == "Pod"
             case "variable":
                 return f"$({self.argument})" in str(found.data)
         return True
@@ -166,7 +168,9 @@ def _labels(at: Cursor) -> Iterator[KustomizeChange]:
             yield KustomizeChange(field, _key(at, field), test="labels", argument=" ".join(keys))
     for each in at.items_at("labels"):
         keys = [key for key, _ in each["pairs"].mapping()]
-        yield KustomizeChange("labels", _key(at, "labels"), test="labels", argument=" ".join(keys))
+        is_wide = each["fields"].exists or any(each[f].boolean() for f in ("includeSelectors", "includeTemplates"))
+        test = "labels" if is_wide else "own labels"
+        yield KustomizeChange("labels", _key(at, "labels"), test=test, argument=" ".join(keys))
 
 
 def _patches(at: Cursor, folder: str, read: ReadText) -> Iterator[KustomizeChange]:

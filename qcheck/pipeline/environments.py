@@ -18,7 +18,7 @@ from qcheck.kinds.kustomize import Kustomization
 from qcheck.kinds.shared_fields import CLUSTER_SCOPED, object_id
 from qcheck.nodepools.formats import HCL, describes_nodes
 from qcheck.pipeline.kustomizations import KustomizationTree
-from qcheck.pipeline.relevance import concerns_queues, concerns_queues_text
+from qcheck.pipeline.relevance import concerns_nodes_or_queues, concerns_queues, concerns_queues_text
 from qcheck.settings import Render
 from qcheck.settings.starter import Proposed
 
@@ -76,7 +76,7 @@ class _Repository:
         ]
         counting = [(r, x) for r, x in reached if concerns_queues(x)]
         ids = ((x.text_at("kind"), x["metadata"].text_at("name")) for _, x in counting)
-        changes = any(r.changes_of(x) for r, x in counting)
+        changes = any(r.changes_of(x) for r, x in reached if concerns_nodes_or_queues(x))
         return _Root(top, changes, frozenset(i for i in ids if i[0] in CLUSTER_SCOPED)) if counting else None
 
     def _counts(self, chart: Chart) -> bool:

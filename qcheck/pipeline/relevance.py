@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from qcheck.cluster.resources import looks_like_accelerator
 from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.nodepools import formats
@@ -45,6 +46,22 @@ def concerns_queues(found: Cursor) -> bool:
     if formats.describes_nodes(found) or found.text_at("kind") in REFERRED:
         return True
     return any(word in str(found.data) for word in BATCH)
+
+
+def concerns_nodes_or_queues(found: Cursor) -> bool:
+    """Return whether an object concerns queues, or takes accelerators of nodes."""
+    return concerns_queues(found) or _takes_accelerators(found.data)
+
+
+def _takes_accelerators(data: object) -> bool:
+    """Return whether anything below requests or limits accelerators."""
+    if isinstance(data, list):
+        return any(map(_takes_accelerators, data))
+    if not isinstance(data, dict):
+        return False
+    amounts = (data.get(key) for key in ("requests", "limits"))
+    asked = (name for given in amounts if isinstance(given, dict) for name in given)
+    return any(looks_like_accelerator(str(name)) for name in asked) or any(map(_takes_accelerators, data.values()))
 
 
 def concerns_queues_text(text: str) -> bool:

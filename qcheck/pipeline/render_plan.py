@@ -16,7 +16,13 @@ from qcheck.kinds.decode import roots
 from qcheck.kinds.helm import Chart, charts, is_below
 from qcheck.kinds.kustomize import UPSTREAM, Kustomization, KustomizeChange
 from qcheck.pipeline.kustomizations import KustomizationTree, Source
-from qcheck.pipeline.relevance import concerns_queues, concerns_queues_text, kinds_in, kinds_of
+from qcheck.pipeline.relevance import (
+    concerns_nodes_or_queues,
+    concerns_queues,
+    concerns_queues_text,
+    kinds_in,
+    kinds_of,
+)
 from qcheck.pipeline.unrendered_files import UnrenderedFiles, spot
 from qcheck.pipeline.unrendered_problems import UnrenderedReason, chart_problem, kustomization_problem, unreadable
 from qcheck.settings import Render
@@ -117,7 +123,7 @@ class _RenderPlan:
         missed = [(f, c) for f, c in objects if c is not None and not self.given.has(f)]
         remote = [url for m in self._members(top) for url in m.remote if not UPSTREAM.search(url)]
         opaque = [o for m in self._members(top) for o in m.opaque]
-        counts = any(concerns_queues(f) for f, _ in missed) or (
+        counts = any(concerns_nodes_or_queues(f) for f, _ in missed) or (
             bool(remote or opaque) and any(concerns_queues(f) for f, _ in objects)
         )
         if counts and self.scope.renders_all and not remote and not opaque and installed("kustomize"):
