@@ -12,9 +12,10 @@ from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kueue.admission import decide
 from qcheck.schedulers.kueue.flavor_eligibility import asks_topology, is_topology_only
 from qcheck.schedulers.kueue.gates import TOPOLOGY, is_on
+from qcheck.schedulers.kueue.workload_classes import representative
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
+    from collections.abc import Iterator
 
     from qcheck.answers.verdict import Verdict
     from qcheck.cluster.cluster import Cluster
@@ -40,12 +41,12 @@ def topology_flavor_skipped(cluster: Cluster) -> Iterator[Finding]:
     queues = {q.name for q in cluster.queues if is_on(cluster, TOPOLOGY) and _mixes(cluster, q)}
     verdicts = [v for v in verdicts_of(cluster) if v.decision.cluster_queue in queues]
     found: dict[tuple[str, str, str | None], SkippedFlavor] = {}
-    known_asks: dict[Hashable, SkippedFlavor | None] = {}
+    by_class: dict[int, SkippedFlavor | None] = {}
     for verdict in verdicts:
-        ask = (verdict.decision.cluster_queue, verdict.workload.namespace, verdict.workload.ask)
-        if ask not in known_asks:
-            known_asks[ask] = _skipped(cluster, verdict)
-        skipped = known_asks[ask]
+        alike = id(representative(cluster, verdict.workload))
+        if alike not in by_class:
+            by_class[alike] = _skipped(cluster, verdict)
+        skipped = by_class[alike]
         if skipped is not None:
             key = (skipped.queue.name, skipped.flavor.name, skipped.used)
             known = found.setdefault(key, skipped)
