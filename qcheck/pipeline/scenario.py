@@ -155,7 +155,7 @@ class ScenarioFile:
         path = os.path.normpath(os.path.join(self._folder, part.manifest))
         found = of_file.get(os.path.abspath(path), [])
         if len(found) == 1 and found[0].not_read is None:
-            return found[0]
+            return found[0] if part.queue is None else _in_namespace(found[0], part.queue)
         if not found:
             why = "has no workload" if os.path.exists(path) else "does not exist"
         elif len(found) > 1:
@@ -203,6 +203,11 @@ def _inline(part: ScenarioWorkloadPart, place: Place) -> Workload:
     namespace = part.queue.split("/")[0] if part.queue else None
     sets = tuple(_pod_set(p, place.at("podSets", i)) for i, p in enumerate(part.pod_sets or ()))
     return written_workload(part.name, namespace, place, sets)
+
+
+def _in_namespace(workload: Workload, queue: str) -> Workload:
+    """Return a workload in the namespace of the local queue that its entry names."""
+    return replace(workload, id=replace(workload.id, namespace=queue.partition("/")[0]))
 
 
 def _pod_set(part: ScenarioPodSetPart, place: Place) -> PodSet:

@@ -6,6 +6,7 @@ The requests, the grouping of pod sets and the matching of flavors are those of 
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.views import ByIdentity
 from qcheck.schedulers.kueue.admission import COMPLETED_AS_PODS
 from qcheck.schedulers.kueue.assignment import AssignmentTerms
 from qcheck.schedulers.kueue.flavor_assignment import demands, grouped, lets_through
@@ -53,7 +54,7 @@ class Jobs:
             priority=priority,
             since=since,
             placements=self._placements(workload, queue),
-            shape=(priority, workload.ask),
+            shape=(priority, *self._ask(workload)),
             runs_for=runs_for,
         )
 
@@ -77,13 +78,17 @@ class Jobs:
                 usage[cells[key]] = usage.get(cells[key], 0) + amount
         return Holder(job, usage, flavors, since)
 
+    def _ask(self, workload: Workload) -> tuple[Hashable, ...]:
+        """Return what the charge of a workload depends on: its pods, and the LimitRanges of its namespace."""
+        return ByIdentity(bounds(self._cluster, workload.namespace)), workload.ask
+
     def _demands(self, workload: Workload, queue: ClusterQueue) -> tuple[PodSetDemand, ...]:
         pod_sets = workload.unit
         terms = AssignmentTerms(bounds(self._cluster, workload.namespace), workload.framework in COMPLETED_AS_PODS)
         return demands(self._cluster, queue, pod_sets, tuple(p.count for p in pod_sets), terms)
 
     def _placements(self, workload: Workload, queue: ClusterQueue) -> tuple[FlavorPlacement, ...]:
-        key = (queue.name, workload.namespace, workload.ask)
+        key = (queue.name, *self._ask(workload))
         if key not in self._known:
             node = self._ledger.queues[queue.name]
             together = grouped(self._demands(workload, queue))
