@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import combinations
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qcheck.quota import max_flow
 from qcheck.quota.max_flow import assign, overdrafts
 
 GROUPS = ["g0", "g1", "g2"]
@@ -57,3 +61,19 @@ def test_a_flavor_that_reaches_only_part_of_a_group() -> None:
 
 def test_no_ceiling_is_never_exceeded() -> None:
     assert not overdrafts({"a": 10**9}, {"a": {"g": None}}, {"g": None})
+
+
+def test_searches_for_pools_that_share_their_nodes_grow_with_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    searches = Counter[int]()
+    search = max_flow._augment
+
+    def counted(*args: Any) -> Any:
+        searches[count] += 1
+        return search(*args)
+
+    monkeypatch.setattr(max_flow, "_augment", counted)
+    for count in (50, 100):
+        names = [f"f{i}" for i in range(count)]
+        (over,) = overdrafts(dict.fromkeys(names, 2), {f: {"g": count} for f in names}, {"g": count})
+        assert len(over.pools) == count // 2 + 1
+    assert searches[100] <= 2.2 * searches[50]

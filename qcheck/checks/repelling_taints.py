@@ -26,7 +26,9 @@ def keeps_off(cluster: Cluster, flavor: QuotaPool, group: NodeGroup) -> bool:
 def keeping_taints(cluster: Cluster, flavor: QuotaPool, group: NodeGroup) -> Iterator[Taint]:
     """Yield the hard taints that keep a flavor's pods off a group."""
     taints = [t for t in standing_taints(group, flavor) if t not in flavor.node_taints]
-    quotas = next((q for f, q in promises_of(cluster).used_pools() if f.key == flavor.key), [])
+    if not taints:
+        return
+    quotas = next((q for f, q in promises_of(cluster).used_pools if f.key == flavor.key), [])
     for taint in taints:
         if not any(tolerates(cluster, w, taint) for w in workloads_with(cluster, quotas)):
             yield taint

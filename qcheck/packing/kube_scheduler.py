@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
 from qcheck.cluster.unread import NODES
-from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.packing.answer import DoesNotFit, Fits
 from qcheck.packing.solve import solved
 from qcheck.packing.workload_question import WantedPods, question
@@ -115,24 +115,38 @@ def _decide(
     groups: tuple[NodeGroup, ...],
     unknown: tuple[Reason, ...],
 ) -> Schedule:
-    at_best = question(cluster, groups, shapes, at_best=True)
+    groups, usable = _usable(groups, shapes)
+    at_best = question(cluster, groups, usable, at_best=True)
     best = solved(cluster, at_best)
     if isinstance(best, DoesNotFit):
         from qcheck.packing.unschedulable import obstacle  # 0.3 ms
 
-        reason = obstacle(cluster, [p.pod_set for p in pods], shapes, at_best, best.certificate)
+        reason = obstacle(cluster, [p.pod_set for p in pods], shapes, usable, at_best, best.certificate)
         return Schedule(False if cluster.has_all(NODES) else None, reasons=(reason,))
-    even = _spreading(at_best, shapes)
-    if even is not None and even.most < shapes[0].count:
+    even = _spreading(at_best, usable)
+    if even is not None and even.most < usable[0].count:
         return Schedule(False if cluster.has_all(NODES) else None, reasons=(_uneven(pods[0], even.most),))
     unknown = (*unknown, *(_spread_unknown(pods) if even is None else ()))
     if unknown:
         return Schedule(None, reasons=unknown)
-    sure = question(cluster, groups, shapes, at_best=False)
-    answer = _spread_out(sure, shapes) if even is not None else solved(cluster, sure)
+    sure = question(cluster, groups, usable, at_best=False)
+    answer = _spread_out(sure, usable) if even is not None else solved(cluster, sure)
     if isinstance(answer, Fits):
-        return Schedule(True, tuple(_named(groups, shapes, answer.witness)))
+        return Schedule(True, tuple(_named(groups, usable, answer.witness)))
     return Schedule(None, reasons=(_doubt(pods, shapes),))
+
+
+def _usable(
+    groups: tuple[NodeGroup, ...], shapes: tuple[WantedPods, ...]
+) -> tuple[tuple[NodeGroup, ...], tuple[WantedPods, ...]]:
+    """Return the groups that some of the pods may use, and the shapes with only these as hosts.
+
+    Pods that spread keep all groups: nodes that they cannot use may still be domains.
+    """
+    kept = [i for i in range(len(groups)) if any(s.template.spreads or s.hosts[i].possible for s in shapes)]
+    if len(kept) == len(groups):
+        return groups, shapes
+    return tuple(groups[i] for i in kept), tuple(replace(s, hosts=tuple(s.hosts[i] for i in kept)) for s in shapes)
 
 
 def _spreading(posed: Question, shapes: tuple[WantedPods, ...]) -> Spreading | None:

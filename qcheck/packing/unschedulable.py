@@ -23,14 +23,22 @@ _PARTS = 10**6
 
 
 def obstacle(
-    cluster: Cluster, pod_sets: list[PodSet], shapes: tuple[WantedPods, ...], posed: Question, proof: Certificate
+    cluster: Cluster,
+    pod_sets: list[PodSet],
+    shapes: tuple[WantedPods, ...],
+    usable: tuple[WantedPods, ...],
+    posed: Question,
+    proof: Certificate,
 ) -> Reason:
-    """Return the cause of a proven `does not fit`: selector, taint, size of one pod, missing nodes, packing."""
-    for index, (pod_set, shape) in enumerate(zip(pod_sets, shapes, strict=True)):
-        reason = _labels(cluster, pod_set, shape) or _taints(pod_set, shape) or _size(pod_set, shape, posed, index)
+    """Return the cause of a proven `does not fit`: selector, taint, size of one pod, missing nodes, packing.
+
+    The hosts of `usable` are the nodes of the question, those of `shapes` all nodes.
+    """
+    for index, (pod_set, shape, hosted) in enumerate(zip(pod_sets, shapes, usable, strict=True)):
+        reason = _labels(cluster, pod_set, shape) or _taints(pod_set, shape) or _size(pod_set, hosted, posed, index)
         if reason is not None:
             return reason
-    return _packing(pod_sets, shapes, posed, proof)
+    return _packing(pod_sets, usable, posed, proof)
 
 
 def _labels(cluster: Cluster, pod_set: PodSet, shape: WantedPods) -> Reason | None:

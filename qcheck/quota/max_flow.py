@@ -36,8 +36,9 @@ def overdrafts(wanted: Mapping[str, int], reach: Reach, capacity: Mapping[str, i
         demands = {f: wanted[f] for f in part}
         if all(_unlimited(f, reach, capacity) for f in part):
             continue
-        if _shortfall(demands, reach, capacity):
-            found.append(_smallest(demands, reach, capacity))
+        alike = _alike(part, reach, capacity)
+        if _shortfall(_sums(demands, alike), reach, capacity):
+            found.append(_smallest(demands, alike, reach, capacity))
     return tuple(found)
 
 
@@ -56,22 +57,47 @@ def _parts(reach: Reach) -> list[list[str]]:
 
     for pool, groups in reach.items():
         for group in groups:
-            owner[top("g:" + group)] = top("f:" + pool)
+            owner[top("f:" + pool)] = top("g:" + group)
     parts: dict[str, list[str]] = {}
     for pool in sorted(reach):
         parts.setdefault(top("f:" + pool), []).append(pool)
     return list(parts.values())
 
 
-def _smallest(demands: dict[str, int], reach: Reach, capacity: Mapping[str, int | None]) -> Overdraft:
+def _alike(pools: list[str], reach: Reach, capacity: Mapping[str, int | None]) -> dict[str, str]:
+    """Return for each pool the first one like it: both reach the same groups, of which they can draw everything.
+
+    Only the sum of their demands matters.
+    """
+    first: dict[frozenset[str], str] = {}
+    return {f: first.setdefault(frozenset(reach[f]), f) if _is_whole(reach[f], capacity) else f for f in pools}
+
+
+def _is_whole(reached: Mapping[str, int | None], capacity: Mapping[str, int | None]) -> bool:
+    """Return whether a pool's limits are at least what the groups hold."""
+    return all(cap is None or ((held := capacity[g]) is not None and cap >= held) for g, cap in reached.items())
+
+
+def _sums(demands: Mapping[str, int], alike: Mapping[str, str]) -> dict[str, int]:
+    """Return the demands of pools that are alike as one."""
+    sums: dict[str, int] = {}
+    for pool, demand in demands.items():
+        sums[alike[pool]] = sums.get(alike[pool], 0) + demand
+    return sums
+
+
+def _smallest(
+    demands: dict[str, int], alike: Mapping[str, str], reach: Reach, capacity: Mapping[str, int | None]
+) -> Overdraft:
     """Drop pools one by one as long as the rest is still infeasible."""
-    kept = dict(demands)
+    kept, sums = dict(demands), _sums(demands, alike)
     for pool in sorted(demands, key=lambda f: (demands[f], f)):
-        rest = {f: d for f, d in kept.items() if f != pool}
-        if rest and _shortfall(rest, reach, capacity):
-            kept = rest
+        rest = {**sums, alike[pool]: sums[alike[pool]] - demands[pool]}
+        if len(kept) > 1 and _shortfall(rest, reach, capacity):
+            sums = rest
+            del kept[pool]
     groups = sorted({g for f in kept for g in reach[f]})
-    flow = sum(kept.values()) - _shortfall(kept, reach, capacity)
+    flow = sum(kept.values()) - _shortfall(sums, reach, capacity)
     return Overdraft(tuple(sorted(kept)), tuple(groups), sum(kept.values()), flow)
 
 
@@ -85,9 +111,10 @@ def assign(demands: Mapping[str, int], reach: Reach, capacity: Mapping[str, int 
     total = sum(demands.values())
     left = {g: (total if (held := capacity[g]) is None else held) for f in demands for g in reach[f]}
     drawn: dict[str, dict[str, int]] = {g: {} for g in left}
+    full: set[str] = set()
     for pool, demand in demands.items():
         while demand > 0:
-            path, amount = _augment(pool, demand, reach, left, drawn)
+            path, amount = _augment(pool, demand, reach, left, drawn, full)
             if amount == 0:
                 break
             for f, g, sign in path:
@@ -98,12 +125,18 @@ def assign(demands: Mapping[str, int], reach: Reach, capacity: Mapping[str, int 
 
 
 def _augment(
-    pool: str, demand: int, reach: Reach, left: Mapping[str, int], drawn: Mapping[str, Mapping[str, int]]
+    pool: str,
+    demand: int,
+    reach: Reach,
+    left: Mapping[str, int],
+    drawn: Mapping[str, Mapping[str, int]],
+    full: set[str],
 ) -> tuple[list[tuple[str, str, int]], int]:
     """Return the shortest path to serve more of `pool`, rerouting other pools to other groups, and the amount.
 
     `left` is what each group still holds, `drawn` what each pool draws from it. A step of the path is a pool, a group,
-    and 1 where the pool draws more from it, -1 where it draws less.
+    and 1 where the pool draws more from it, -1 where it draws less. `full` are groups that earlier searches reached
+    without success: no later rerouting leads out of them. A search without success adds its own.
     """
     came: dict[str, tuple[list[tuple[str, str, int]], int]] = {pool: ([], demand)}
     waiting = deque([pool])
@@ -113,7 +146,7 @@ def _augment(
         path, amount = came[at]
         for group, cap in reach[at].items():
             room = amount if cap is None else min(amount, cap - drawn[group].get(at, 0))
-            if room <= 0 or group in seen_groups:
+            if room <= 0 or group in seen_groups or group in full:
                 continue
             seen_groups.add(group)
             here = [*path, (at, group, 1)]
@@ -123,4 +156,5 @@ def _augment(
                 if held > 0 and other not in came:
                     came[other] = ([*here, (other, group, -1)], min(room, held))
                     waiting.append(other)
+    full |= seen_groups
     return [], 0

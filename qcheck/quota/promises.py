@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.quota_pool import QuotaPool, SchedulerName
-    from qcheck.quota.tree import Cell, CellKey, QuotaTree
+    from qcheck.quota.tree import Cell, CellKey, QuotaNode, QuotaTree
     from qcheck.supply.groups import Reaching
 
 
@@ -40,13 +40,14 @@ class Promises:
                     found.setdefault(cell.key, []).append(cell)
         return {key: tuple(cells) for key, cells in found.items()}
 
-    def used_pools(self) -> list[tuple[QuotaPool, list[Cell]]]:
-        """Return the pools in which some queue has quota of a resource that nodes provide, with these cells."""
+    @cached_property
+    def used_pools(self) -> tuple[tuple[QuotaPool, list[Cell]], ...]:
+        """The pools in which some queue has quota of a resource that nodes provide, with these cells."""
         found: dict[str, list[Cell]] = {}
         for (pool, resource), cells in self.cells.items():
             if pool in self.pool and not self._supply.is_virtual(resource):
                 found.setdefault(pool, []).extend(cells)
-        return [(self.pool[key], cells) for key, cells in found.items()]
+        return tuple((self.pool[key], cells) for key, cells in found.items())
 
     def is_provisioned(self, cell: Cell) -> bool:
         """Return whether nodes are requested before a workload of the cell's holder starts."""
@@ -56,6 +57,11 @@ class Promises:
     def _provisioned(self) -> frozenset[int]:
         """The identities of the cells for which nodes are requested beforehand."""
         return frozenset(id(c) for t in self.trees for n in t.nodes if n.provisioned for c in n.cells)
+
+    @cached_property
+    def owners(self) -> dict[int, tuple[QuotaTree, QuotaNode]]:
+        """The tree and the node of each cell, by the identity of the cell."""
+        return {id(c): (t, n) for t in self.trees for n in t.nodes for c in n.cells}
 
     def total(self, key: CellKey) -> int:
         """Return the sum of all promises of a pool's resource, in base units."""

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from qcheck.cluster.labels import Labels, NodeSelection, NodeSelectorTerm, Requirement, Taint, Toleration, untolerated
 from qcheck.cluster.resources import looks_like_accelerator
-from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.cluster.views import ByIdentity, cache_of
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.cluster.views import ByIdentity, answered_once, cache_of
 from qcheck.supply.groups import ALL, NONE, SOME
 
 if TYPE_CHECKING:
@@ -125,10 +125,11 @@ def hosts(
 ) -> tuple[Host, ...]:
     """Evaluate node groups for a template's pods that request the resources in `asked`."""
     demand = demand_of(cluster, template, asked)
-    return tuple(_host(g, demand) for g in groups)
+    cordoned = enters_cordoned(demand)
+    return tuple(_host(g, demand, cordoned) for g in groups)
 
 
-def _host(group: NodeGroup, demand: NodeDemand) -> Host:
+def _host(group: NodeGroup, demand: NodeDemand, cordoned: bool) -> Host:
     found = [eligible(demand, c) for c in group.classes] or [_loosely(demand, group)]
     return Host(
         group,
@@ -136,8 +137,11 @@ def _host(group: NodeGroup, demand: NodeDemand) -> Host:
         repels=next((e.repels for e in found if e.repels is not None), None),
         possible=any(e.possible for e in found),
         sure=all(e.sure for e in found),
-        enters_cordoned=enters_cordoned(demand),
+        enters_cordoned=cordoned,
     )
+
+
+_NOT_SELECTED = Eligibility(NONE, None, possible=False, sure=False)
 
 
 def eligible(demand: NodeDemand, nodes: NodeClass) -> Eligibility:
@@ -145,6 +149,8 @@ def eligible(demand: NodeDemand, nodes: NodeClass) -> Eligibility:
     selected = min(
         select(demand.selection, nodes.labels, nodes.varying, nodes.names), _named(demand.node_name, nodes.names)
     )
+    if selected == NONE:
+        return _NOT_SELECTED
     return _through(demand, selected, nodes.taints, nodes.labels)
 
 
@@ -222,13 +228,17 @@ def daemon_lands(cluster: Cluster, template: PodTemplate, nodes: NodeClass) -> i
 
     The controller considers only the template's own tolerations, and no resources.
     """
-    tolerations = (*template.tolerations, *DAEMON_TOLERATIONS, *((_HOST_NETWORK,) if template.host_network else ()))
-    if untolerated(lasting(nodes.taints), tolerations):
-        return NONE
-    demand = demand_of(cluster, template)
-    return min(
+    demand = _daemon_demand(cluster, template)
+    selected = min(
         select(demand.selection, nodes.labels, nodes.varying, nodes.names), _named(demand.node_name, nodes.names)
     )
+    return NONE if selected == NONE or untolerated(lasting(nodes.taints), demand.tolerations) else selected
+
+
+@answered_once
+def _daemon_demand(cluster: Cluster, template: PodTemplate) -> NodeDemand:
+    added = DAEMON_TOLERATIONS + ((_HOST_NETWORK,) if template.host_network else ())
+    return replace(demand_of(cluster, template), tolerations=template.tolerations + added)
 
 
 def select(
@@ -239,6 +249,9 @@ def select(
     `varying` are labels that all nodes carry with differing values; an empty tuple means that the values are unknown.
     `names` are the names of the nodes, if known; terms may refer to them.
     """
+    for key, value in selection.selector.items():
+        if labels.get(key) != value and (key in labels or key not in varying):
+            return NONE
     keys = sorted(selection.keys & varying.keys() - labels.keys())
     has_fields = any(t.fields for t in selection.terms or ())
     if any(not varying[k] for k in keys) or (has_fields and not names):
@@ -262,13 +275,11 @@ def _cases(labels: Labels, varying: Mapping[str, tuple[str, ...]], keys: list[st
 
 
 def _may_match(selection: NodeSelection, labels: Labels, varying: Mapping[str, tuple[str, ...]]) -> bool:
-    """Return whether some value of the varying labels could satisfy the selection (an upper bound)."""
+    """Return whether some value of the varying labels could satisfy the terms (an upper bound)."""
 
     def could(key: str, holds: bool) -> bool:
         return holds or (key in varying and key not in labels)
 
-    if not all(could(k, labels.get(k) == v) for k, v in selection.selector.items()):
-        return False
     return selection.terms is None or any(
         (t.expressions or t.fields) and all(could(e.key, e.matches(labels)) for e in t.expressions)
         for t in selection.terms

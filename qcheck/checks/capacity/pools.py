@@ -41,7 +41,7 @@ If maxPods is only assumed, this is the assumption.
 @rule("QC108")
 def shared_counted_as_physical(cluster: Cluster) -> Iterator[Finding]:
     """Report quota that the nodes cover only because devices are advertised several times."""
-    for flavor, quotas in promises_of(cluster).used_pools():
+    for flavor, quotas in promises_of(cluster).used_pools:
         for resource in sorted({q.resource for q in quotas if is_compute(q.resource) and q.promised}):
             groups = [m.group for m in supply_of(cluster).matches(flavor.key) if m.group.advertises(resource)]
             if any(_physical(g, resource) is not None for g in groups):
@@ -84,7 +84,7 @@ def _shared(flavor: QuotaPool, resource: str, quotas: list[Cell], groups: list[N
 @rule("QC109")
 def guarantee_on_spot(cluster: Cluster) -> Iterator[Finding]:
     """Report flavors with quota all of whose nodes are spot or preemptible."""
-    for flavor, quotas in promises_of(cluster).used_pools():
+    for flavor, quotas in promises_of(cluster).used_pools:
         groups = [m.group for m in supply_of(cluster).matches(flavor.key)]
         held = [q for q in quotas if q.promised]
         if not groups or not held or not all(_is_spot(g) for g in groups):
@@ -149,7 +149,7 @@ def _binds(pool: NodePool, other: str, device: str) -> Finding:
 @rule("QC112")
 def pod_slots_short(cluster: Cluster) -> Iterator[Finding]:
     """Report more promised pods, or more devices that need a pod each, than the nodes have pod slots."""
-    for flavor, quotas in promises_of(cluster).used_pools():
+    for flavor, quotas in promises_of(cluster).used_pools:
         slots = _slots(cluster, flavor)
         if slots is None:
             continue

@@ -26,7 +26,7 @@ def overdrafts_past_taints(cluster: Cluster, resource: str) -> Iterator[tuple[Ov
     Sets that exceed even all their nodes are omitted, and so are pools without any usable node (QC202).
     """
     off: dict[tuple[str, str], tuple[NodeGroup, Taint]] = {}
-    for pool, _ in promises_of(cluster).used_pools():
+    for pool, _ in promises_of(cluster).used_pools:
         groups = [m.group for m in supply_of(cluster).matches(pool.key)]
         repelled = {g.name: (g, t) for g in groups if (t := _taint(cluster, pool, g)) is not None}
         if len(repelled) < len(groups):

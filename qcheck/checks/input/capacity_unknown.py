@@ -46,7 +46,7 @@ def capacity_unknown(cluster: Cluster) -> Iterator[Finding]:
 def _matters(cluster: Cluster, group: NodeGroup) -> bool:
     """Return whether quota or a queued workload may depend on the nodes of a group."""
     supply = supply_of(cluster)
-    for pool, _ in promises_of(cluster).used_pools():
+    for pool, _ in promises_of(cluster).used_pools:
         if any(match.group is group for match in supply.matches(pool.key)) and not keeps_off(cluster, pool, group):
             return True
     return any(
@@ -68,7 +68,7 @@ def _asking(cluster: Cluster) -> Iterator[tuple[Workload, PodSet]]:
 def _missed(cluster: Cluster) -> Iterator[str]:
     """Yield the pools and workloads that match none of the nodes that were read."""
     supply = supply_of(cluster)
-    for pool, _ in promises_of(cluster).used_pools():
+    for pool, _ in promises_of(cluster).used_pools:
         if not supply.matches(pool.key):
             yield f"{pool.title} selects none of those that were read"
     for workload, pod_set in _asking(cluster):
@@ -79,7 +79,7 @@ def _missed(cluster: Cluster) -> Iterator[str]:
 def _elsewhere(cluster: Cluster, missed: list[str]) -> Iterator[Finding]:
     """Report everything unread that may define nodes as one finding, if something depends on it."""
     unread = [u for u in cluster.unread if u.what and u.place is not None and u.may_define(NODES)]
-    wanted = [r for p, cells in promises_of(cluster).used_pools() for r in {c.resource for c in cells if c.promised}]
+    wanted = [r for p, cells in promises_of(cluster).used_pools for r in {c.resource for c in cells if c.promised}]
     if not unread or not (missed or wanted):
         return
     first, *others = unread

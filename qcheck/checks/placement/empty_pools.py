@@ -29,7 +29,7 @@ KNOWN_BEFORE = (
 @rule("QC208")
 def label_only_after_boot(cluster: Cluster) -> Iterator[Finding]:
     """Report flavors that depend on labels unknown to an autoscaler for a pool without nodes."""
-    for flavor, _ in promises_of(cluster).used_pools():
+    for flavor, _ in promises_of(cluster).used_pools:
         empty = [m.group for m in supply_of(cluster).matches(flavor.key) if _starts_empty(m.group)]
         for key in flavor.node_labels:
             late = [g for g in empty if _appears_late(g, key)]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def flavor_matches_no_nodes(cluster: Cluster) -> Iterator[Finding]:
     """Report flavors in use whose labels no node has: the nearest pool and what differs."""
     unclear = any(not g.is_known for g in supply_of(cluster).groups)
-    for flavor, quotas in promises_of(cluster).used_pools():
+    for flavor, quotas in promises_of(cluster).used_pools:
         if supply_of(cluster).matches(flavor.key) or not flavor.node_labels:
             continue
         if any(shard.place == flavor.place for shard in cluster.kai_shards):  # QC920 reports declared shards
@@ -135,14 +135,14 @@ def nodes_without_flavor(cluster: Cluster) -> Iterator[Finding]:
 
 def _meant(cluster: Cluster) -> set[str]:
     """Return groups that a flavor misses by a label; QC201 already names them."""
-    missing = (f for f, _ in promises_of(cluster).used_pools() if not supply_of(cluster).matches(f.key))
+    missing = (f for f, _ in promises_of(cluster).used_pools if not supply_of(cluster).matches(f.key))
     return {near[0].name for f in missing if (near := _nearest(cluster, f.node_labels)) is not None}
 
 
 @rule("QC207")
 def flavor_mixes_machines(cluster: Cluster) -> Iterator[Finding]:
     """Report flavors with accelerator quota on different machines, except other schedulers' pools of all nodes."""
-    for flavor, quotas in promises_of(cluster).used_pools():
+    for flavor, quotas in promises_of(cluster).used_pools:
         if flavor.scheduler is not SchedulerName.KUEUE and not flavor.node_labels:
             continue
         devices = sorted({q.resource for q in quotas if is_compute(q.resource)})

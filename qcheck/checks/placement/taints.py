@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @rule("QC202")
 def flavor_taint_untolerated(cluster: Cluster) -> Iterator[Finding]:
     """Report flavors all of whose nodes have taints that keep their pods off."""
-    for flavor, quotas in promises_of(cluster).used_pools():
+    for flavor, quotas in promises_of(cluster).used_pools:
         if flavor.scheduler is not SchedulerName.KUEUE:  # only flavors add tolerations to pods
             continue
         blocking = _blocking_taints(cluster, flavor)
@@ -51,7 +51,7 @@ def flavor_taint_untolerated(cluster: Cluster) -> Iterator[Finding]:
 
 def is_repelled(cluster: Cluster, flavor: str) -> bool:
     """Return whether QC202 reports that a flavor's nodes repel all of its pods."""
-    quotas = next((q for f, q in promises_of(cluster).used_pools() if f.key == flavor), None)
+    quotas = next((q for f, q in promises_of(cluster).used_pools if f.key == flavor), None)
     blocking = _blocking_taints(cluster, cluster.quota_pools[flavor]) if quotas is not None else []
     return bool(blocking) and not any(_gets_in(cluster, w, blocking) for w in workloads_with(cluster, quotas or []))
 
@@ -107,7 +107,7 @@ def _taint_place(group: NodeGroup) -> Place:
 @rule("QC203")
 def flavor_taint_not_on_nodes(cluster: Cluster) -> Iterator[Finding]:
     """Report taints that a flavor declares but its nodes do not have."""
-    for flavor, _ in promises_of(cluster).used_pools():
+    for flavor, _ in promises_of(cluster).used_pools:
         groups = [m.group for m in supply_of(cluster).matches(flavor.key)]
         if not groups or not all(g.is_known and not has_open_taints(g) for g in groups):
             continue

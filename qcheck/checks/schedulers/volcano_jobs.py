@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.registry import rule
 from qcheck.cluster.did_you_mean import nearest
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from qcheck.schedulers.volcano.amounts import Amount, Amounts
     from qcheck.schedulers.volcano.gates import VolcanoBarrier
     from qcheck.schedulers.volcano.jobs import VolcanoGang
+
+_MOST = 4
+"""The most guarantees of other queues that a finding shows."""
 
 
 def gangs_in(cluster: Cluster) -> dict[str, list[VolcanoGang]]:
@@ -112,10 +117,11 @@ def _stopped(cluster: Cluster, queues: Queues, gang: VolcanoGang, over: tuple[Vo
     if queue is not None:
         place = queue.place_of("capability", resource) if stated else queue.name_place
         found = found.near(place, f"capability {written_amount(resource, first.limit)}" if stated else "this queue")
-    for other in queues.declared if first.set_aside and not stated else ():
-        if other.name != first.queue and other.amounts["guarantee"].get(resource):
-            amount = show_amount(resource, other.amounts["guarantee"][resource])
-            found = found.near(other.place_of("guarantee", resource), f"{amount} set aside for {other.name}")
+    others = queues.declared if first.set_aside and not stated else ()
+    guaranteed = (o for o in others if o.name != first.queue and o.amounts["guarantee"].get(resource))
+    for other in islice(guaranteed, _MOST):
+        amount = show_amount(resource, other.amounts["guarantee"][resource])
+        found = found.near(other.place_of("guarantee", resource), f"{amount} set aside for {other.name}")
     return found.likely(is_estimated(cluster, resource) and not stated).with_data(
         queue=first.queue, resource=resource, requested=first.requested, limit=first.limit
     )

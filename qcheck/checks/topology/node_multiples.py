@@ -53,7 +53,7 @@ def _is_completed(cluster: Cluster, quota: Cell, unit: int) -> bool:
 
     The quota of a node above queues adds to theirs.
     """
-    tree, owner = next((t, n) for t in trees_of(cluster) for n in t.nodes if quota in n.cells)
+    tree, owner = promises_of(cluster).owners[id(quota)]
     beside = [n.cell[quota.key] for n in tree.nodes if n is not owner and n.parent and quota.key in n.cell]
     if not owner.admits:
         return any(c.promised for c in beside)

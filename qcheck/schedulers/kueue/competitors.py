@@ -17,7 +17,7 @@ from qcheck.schedulers.kueue.loans import loans_of
 from qcheck.schedulers.kueue.priorities import Rank, kueue_rank, pod_ranks
 from qcheck.schedulers.kueue.routing import destination
 from qcheck.schedulers.kueue.workload_classes import representative
-from qcheck.supply.eligibility import daemon_lands, eligible_classes
+from qcheck.supply.eligibility import daemon_lands, demand_of, eligible
 from qcheck.supply.groups import ALL
 from qcheck.supply.supply import supply_of
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.kueue import ClusterQueue, ResourceFlavor
     from qcheck.cluster.workloads import DaemonSet, PodSet, Workload
     from qcheck.schedulers.kueue.loans import Loan
+    from qcheck.supply.eligibility import NodeDemand
     from qcheck.supply.groups import NodeGroup
 
     Relation = Callable[["Contender", "Contender"], bool]
@@ -216,8 +217,9 @@ def landing_groups(cluster: Cluster, workload: Workload, queue: ClusterQueue) ->
         m.group
         for p in _decisive(workload)
         for f in _flavors(cluster, p, queue)
+        for demand in (demand_of(cluster, p.template, pool=cluster.quota_pools.get(f.name)),)
         for m in supply_of(cluster).matches(f.name)
-        if m.how_many == ALL and _may_stand(cluster, p, f, m.group)
+        if m.how_many == ALL and _may_stand(demand, m.group)
     ]
 
 
@@ -240,8 +242,8 @@ def _flavors(cluster: Cluster, pod_set: PodSet, queue: ClusterQueue) -> Iterator
                 yield flavor
 
 
-def _may_stand(cluster: Cluster, pod_set: PodSet, flavor: ResourceFlavor, group: NodeGroup) -> bool:
-    found = eligible_classes(cluster, pod_set.template, (), flavor.name, group)
+def _may_stand(demand: NodeDemand, group: NodeGroup) -> bool:
+    found = (eligible(demand, c) for c in group.classes)
     return any(e.selected == ALL and e.possible for e in found)
 
 
