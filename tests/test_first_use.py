@@ -191,6 +191,18 @@ def test_a_daemon_set_on_a_pool_of_unknown_size_is_not_on_0_nodes(say: Say) -> N
     assert "0 nodes" not in out
 
 
+@pytest.mark.parametrize(
+    ("pool", "severity"),
+    [(GKE, "error"), (GKE.replace('"a3-highgpu-8g"', "var.nodes"), "warning")],
+    ids=["count unknown", "machines unknown too"],
+)
+def test_labels_of_a_pool_of_unknown_size_are_known(say: Say, pool: str, severity: str) -> None:
+    Path("nodes.yaml").unlink()
+    Path("pool.tf").write_text(pool)
+    Path("queues.yaml").write_text(QUEUE.replace("gpu: h100", "gpu: h200"))
+    assert say("check", "--all", "--select", "QC201")[1].startswith(f"{severity}[QC201]")
+
+
 SERVICE = """\
 apiVersion: apps/v1
 kind: Deployment

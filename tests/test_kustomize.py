@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from qcheck.api import audit
+from qcheck.cli.entrypoint import run
 from qcheck.cluster.value import replace
 from qcheck.findings.result import Result
 from qcheck.settings import Settings
@@ -281,3 +282,18 @@ def test_without_a_renderer_auto_says_so(monkeypatch: pytest.MonkeyPatch) -> Non
     result = audit(["."], rendering())
     assert found(result) == [("QC009", "warning", "over/kustomization.yaml:1")]
     assert "neither kustomize nor kubectl is installed" in result.findings[0].message
+
+
+def test_many_patches_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    names = [f"p{number}" for number in range(9)]
+    written(
+        nodes=NODES,
+        q=QUEUE,
+        over__kustomization=f"resources: [d.yaml]\npatches: [{', '.join(f'{{path: {n}.yaml}}' for n in names)}]\n",
+        over__d=PROBE.replace("nvidia.com/gpu", "cpu"),
+        **{f"over__{name}": PROBE for name in names},
+    )
+    assert run(["check"]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if "a patch of a kustomization" in line]
+    assert len(lines) == 1, lines
+    assert " and 6 more: a patch" in lines[0]

@@ -96,10 +96,10 @@ def _patches(loaded: list[Loaded]) -> list[files.NotLoaded]:
     from qcheck.pipeline.kustomizations import KustomizationTree  # 1.0 ms
 
     members = KustomizationTree(f.text for f in loaded).members()
-    used = {path: member.path for member in reversed(members) for path in member.patch_files}
-    why = "a patch of {}: its result is known only after rendering (`render` in the settings)"
+    used = dict.fromkeys(path for member in reversed(members) for path in member.patch_files)
+    why = "a patch of a kustomization: its result is known only after rendering (`render` in the settings)"
     present = {posixpath.normpath(f.text.path): f.text.path for f in loaded}
-    return [files.NotLoaded(present[p], why.format(by), failed=False) for p, by in used.items() if p in present]
+    return [files.NotLoaded(present[p], why, failed=False) for p in used if p in present]
 
 
 def _without_objects(patch: Loaded) -> Loaded:

@@ -18,6 +18,8 @@ UNSAFE = "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff
 """Control characters, characters that reorder or hide text, and unpaired surrogates."""
 
 WORST_FIRST = SEVERITIES[::-1]
+MOST_NAMED = 3
+"""Files that are named if many were not read for the same reason."""
 
 
 def plain(text: str) -> str:
@@ -133,12 +135,26 @@ def looked_at(result: Result) -> str:
 
 def not_judged(result: Result) -> Iterator[tuple[str, str]]:
     """Yield what the result does not cover: a file, or the rules that lack the same fact, and the reason; each once."""
-    yield from dict.fromkeys((n.path, n.why) for n in result.inputs.not_read)
+    yield from _files_not_read(result)
     lacking: dict[str, list[str]] = {}
     for rule, why in skipped_rules(result):
         lacking.setdefault(why, []).append(rule)
     for why, rules in lacking.items():
         yield (rules[0] if len(rules) == 1 else ", ".join(rule.partition(" ")[0] for rule in rules)), why
+
+
+def _files_not_read(result: Result) -> Iterator[tuple[str, str]]:
+    """Yield files and the reason. Many with one reason are named together, unless they make the run unjudged."""
+    found = list(dict.fromkeys((n.path, n.why) for n in result.inputs.not_read))
+    alike: dict[str, list[str]] = {}
+    for path, why in found:
+        alike.setdefault(why, []).append(path)
+    for path, why in found:
+        paths = alike[why]
+        if len(paths) <= MOST_NAMED + 1 or f"{path}: {why}" in result.inputs.unjudged:
+            yield path, why
+        elif path == paths[0]:
+            yield f"{', '.join(paths[:MOST_NAMED])} and {len(paths) - MOST_NAMED} more", why
 
 
 def skipped_rules(result: Result) -> Iterator[tuple[str, str]]:

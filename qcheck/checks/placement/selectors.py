@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @rule("QC201")
 def flavor_matches_no_nodes(cluster: Cluster) -> Iterator[Finding]:
     """Report flavors in use whose labels no node has: the nearest pool and what differs."""
-    unclear = any(not g.is_known for g in supply_of(cluster).groups)
+    unclear = any(not g.classes for g in supply_of(cluster).groups)  # a machine type may have labels of its own
     for flavor, quotas in promises_of(cluster).used_pools:
         if supply_of(cluster).matches(flavor.key) or not flavor.node_labels:
             continue
