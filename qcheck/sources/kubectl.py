@@ -148,8 +148,8 @@ def list_cluster(context: str, wanted: Sequence[Asked], watch: Watch) -> Listed:
     ]
     objects: dict[str, list[Object]] = {}
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        answers = pool.map(lambda a: call.tried(a, installed[a.group, a.kind]), here)
         try:
+            answers = pool.map(lambda a: call.tried(a, installed[a.group, a.kind]), here)
             for done, (asked, answer) in enumerate(zip(here, answers, strict=True)):
                 watch("ask", done, len(here))
                 if isinstance(answer, NotLoaded):
