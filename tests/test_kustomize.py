@@ -297,3 +297,17 @@ def test_many_patches_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     lines = [line for line in capsys.readouterr().out.splitlines() if "a patch of a kustomization" in line]
     assert len(lines) == 1, lines
     assert " and 6 more: a patch" in lines[0]
+
+
+@pytest.mark.parametrize("leaf", ["[queue.yaml]", "[]"])
+def test_kustomizations_with_many_ways_to_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, leaf: str) -> None:
+    """There are 2^29 ways from the first one to the last."""
+    monkeypatch.chdir(tmp_path)
+    for number in range(30):
+        folder = tmp_path / f"k{number}"
+        folder.mkdir()
+        below = leaf if number == 29 else f"[../k{number + 1}, ../k{number + 1}/.]"
+        (folder / "kustomization.yaml").write_text(f"resources: {below}\nnamePrefix: a-\n")
+    (tmp_path / "k29" / "queue.yaml").write_text(QUEUE)
+    unrendered = [f.primary.origin.path for f in audit(["."]).findings if f.rule and f.rule.id == "QC009"]
+    assert unrendered == (["k0/kustomization.yaml"] if leaf != "[]" else [])

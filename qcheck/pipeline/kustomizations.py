@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 DEEPEST = 32
 """The maximum nesting of kustomizations."""
+MOST_REACHED = 10_000
+"""The maximum number of kustomizations below one; each counts as often as there are ways to it."""
 
 
 class Reached(Value):
@@ -81,10 +83,12 @@ class KustomizationTree:
 
     def reach(self, top: Kustomization) -> Iterator[Reached]:
         """Yield every file below a kustomization."""
-        return self._reach(top, (), 0)
+        return self._reach(top, (), 0, iter(range(MOST_REACHED)))
 
-    def _reach(self, top: Kustomization, above: tuple[Kustomization, ...], depth: int) -> Iterator[Reached]:
-        if depth > DEEPEST or top in above:
+    def _reach(
+        self, top: Kustomization, above: tuple[Kustomization, ...], depth: int, allowed: Iterator[int]
+    ) -> Iterator[Reached]:
+        if depth > DEEPEST or top in above or next(allowed, None) is None:
             return
         parts = [m for path in top.components if (m := self.member(path)) is not None]
         through = (*above, *parts, top)
@@ -93,7 +97,7 @@ class KustomizationTree:
             if inner is None:
                 yield Reached(path, through)
             else:
-                yield from self._reach(inner, through, depth + 1)
+                yield from self._reach(inner, through, depth + 1, allowed)
 
     def sources(self, top: Kustomization) -> Iterator[Source]:
         """Yield every object below a kustomization, with the patches that apply to it."""
