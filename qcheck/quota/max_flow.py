@@ -51,9 +51,11 @@ def _parts(reach: Reach) -> list[list[str]]:
     owner: dict[str, str] = {}
 
     def top(name: str) -> str:
-        while owner.setdefault(name, name) != name:
-            name = owner[name]
-        return name
+        root = name
+        while owner.setdefault(root, root) != root:
+            root = owner[root]
+        owner[name] = root
+        return root
 
     for pool, groups in reach.items():
         for group in groups:

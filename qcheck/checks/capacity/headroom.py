@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from qcheck.checks.capacity.arithmetic import names, plural
 from qcheck.checks.registry import rule
 from qcheck.cluster.quantity import written_amount
@@ -10,7 +12,8 @@ from qcheck.cluster.resources import is_compute
 from qcheck.cluster.units import name_amount, named, show_amount, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
-from qcheck.packing.flavor_question import Without, groups_behind, judge
+from qcheck.packing.answer import Fits
+from qcheck.packing.flavor_question import Without, groups_behind, judge, label_of
 from qcheck.schedulers.guarantees import (
     declared_guarantees,
     demands,
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.cluster.cluster import Cluster
+    from qcheck.packing.flavor_question import PackingVerdict
     from qcheck.packing.pod_shape import PodShape
     from qcheck.quota.tree import Cell, QuotaNode
     from qcheck.schedulers.guarantees import Guarantee
@@ -179,10 +183,23 @@ def _guarantees(cluster: Cluster) -> list[list[Guarantee]]:
 
 def _without_a_node(cluster: Cluster, part: list[Guarantee]) -> Iterator[Finding]:
     asked = demands(part)
-    for group in _bounded_groups(cluster, part):
+    groups = _bounded_groups(cluster, part)
+    for group in _without_spare(groups, judge(cluster, asked)):
         less = judge(cluster, asked, Without({group.name: 1}))
         if group.ceiling and less is not None and less.fails:
             yield _no_headroom(part, group, less.why()).likely(not less.certain)
+
+
+def _without_spare(groups: tuple[NodeGroup, ...], now: PackingVerdict | None) -> Iterator[NodeGroup]:
+    """Yield the groups all of whose nodes the placement found uses: it is valid without an unused node."""
+    used = Counter[int]()
+    names = [label_of(g) for g in groups]
+    if now is not None and isinstance(now.answer, Fits) and names == [n.label for n in now.question.nodes]:
+        for put in now.answer.witness:
+            used[put.node] += put.times * any(put.filling)
+        counts = now.question.counts
+        groups = tuple(g for at, g in enumerate(groups) if used[at] >= counts[at])
+    yield from groups
 
 
 def _bounded_groups(cluster: Cluster, part: list[Guarantee]) -> tuple[NodeGroup, ...]:

@@ -65,20 +65,27 @@ def _labels(labels: Mapping[str, str]) -> str:
 
 def _nearest(cluster: Cluster, wanted: Mapping[str, str]) -> tuple[NodeGroup, list[str]] | None:
     """Return the group that differs in the fewest labels, and least in spelling, if it has any of the keys."""
-    ranked = []
-    for at, group in enumerate(supply_of(cluster).groups):
+    best: tuple[NodeGroup, list[str]] | None = None
+    fewest, alike = len(wanted), -1
+    for group in supply_of(cluster).groups:
         carried = _carried(group)
         differing = sorted((k for k, v in wanted.items() if carried.get(k) != v), key=lambda k: k not in carried)
-        if len(differing) < len(wanted) or any(k in carried for k in differing):
-            ranked.append((len(differing), -_likeness(wanted, carried, differing[0]), at, group, differing))
-    return min(ranked, key=lambda r: r[:3])[3:] if ranked else None
+        if not 0 < len(differing) <= fewest or not any(k in carried for k in wanted):
+            continue
+        alike = alike if len(differing) == fewest else -1
+        likeness = _likeness(wanted[differing[0]], carried.get(differing[0], ""), alike)
+        if likeness > alike:
+            best, fewest, alike = (group, differing), len(differing), likeness
+    return best
 
 
-def _likeness(wanted: Mapping[str, str], carried: Mapping[str, str], key: str) -> int:
-    """Return the similarity of two values of a label, in percent."""
+def _likeness(wanted: str, carried: str, least: int) -> int:
+    """Return the similarity of two values of a label, in percent, or an upper bound if that is not above `least`."""
     from difflib import SequenceMatcher  # 0.7 ms
 
-    return round(100 * SequenceMatcher(None, wanted[key], carried.get(key, "")).ratio())
+    matcher = SequenceMatcher(None, wanted, carried)
+    most = round(100 * matcher.quick_ratio())
+    return round(100 * matcher.ratio()) if most > least else most
 
 
 def _carried(group: NodeGroup) -> Mapping[str, str]:
