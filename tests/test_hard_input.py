@@ -133,8 +133,11 @@ def test_encodings(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (repo / "utf16.yaml").write_bytes(queue("one").encode("utf-16"))
     (repo / "latin.yaml").write_bytes(queue("two").encode() + b"# caf\xe9\n")
     (repo / "nul.yaml").write_bytes(queue("three").encode() + b"x: \0\n")
+    (repo / "utf32.yaml").write_bytes(queue("four").encode("utf-32"))
+    (repo / "unmarked.yaml").write_bytes(queue("five").encode("utf-16-le"))
     _, report = check(capsys)
     assert rules(report, "utf16.yaml") == []
+    assert rules(report, "utf32.yaml") == rules(report, "unmarked.yaml") == [("QC001", 1)]
     assert rules(report, "latin.yaml") == [("QC001", 14)]
     assert rules(report, "nul.yaml") == [("QC001", 14)]
 

@@ -123,6 +123,10 @@ def test_pyproject_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
             "clusters:\n  a:\n    include: ['../b/**']\n",
             "qcheck.yaml:3: clusters.a.include[0]: '../b/**' is outside the folder",
         ),
+        (
+            "capacity:\n  reserves:\n  - {perNode: {nvidia.com/gpu: -8}, reason: a}\n",
+            "qcheck.yaml:3: capacity.reserves[0].perNode.nvidia.com/gpu: -8 is negative; write 0 or more",
+        ),
         ("baseline: /etc/passwd\n", "is outside the folder"),
         ("render: [{kustomize: a, helm: b}]\n", "name either kustomize or helm"),
         ("clusters: {a: {}}\n", "a cluster needs include or render"),

@@ -94,7 +94,7 @@ def decoded(source: str | bytes, path: str) -> tuple[Loaded, bool]:
     except NotText as error:
         text = source.decode("utf-8", "replace")
         loaded = Loaded(Text(path, text))
-        if re.search(NAMED, text):
+        if re.search(NAMED, text.replace("\0", "")):  # UTF-16 and UTF-32 have NUL characters between letters
             at = len(source[: error.offset].decode("utf-8", "replace"))
             loaded.faults.append(
                 Fault(ProblemCode.NOT_TEXT, str(error), loaded.text.spot(at, at + 1), help="Save the file as UTF-8.")

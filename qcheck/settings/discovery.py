@@ -14,7 +14,7 @@ def find_settings(first: str) -> str | None:
     for folder in _upward(first):
         for name in FILE_NAMES:
             path = os.path.join(folder, name)
-            if os.path.isfile(path):
+            if os.path.isfile(path) or os.path.islink(path):  # reading a link to nothing is an error
                 return os.path.relpath(path)
         path = os.path.join(folder, PYPROJECT)
         if os.path.isfile(path) and _has_table(path):

@@ -62,7 +62,8 @@ def a_pattern(pattern: str) -> str:
 
 
 def a_quantity(value: str | int) -> str | int:
-    parse_quantity(value)
+    if parse_quantity(value).nanos < 0:
+        raise ValueError(f"{value!r} is negative; write 0 or more")
     return value
 
 

@@ -198,7 +198,7 @@ def _slow(queue: ClusterQueue, workload: Workload, took: PreemptionCost, loan: L
 def _duration(text: str | int) -> int:
     """Return the seconds of a parameter; a plain number is in seconds. Raises `ValueError` with the fault."""
     found = text if isinstance(text, int) else seconds(text)
-    if found is None:
+    if found is None or found < 0:
         raise ValueError(f"{text!r} is not a duration; write 90s, 5m or 1h30m")
     return found
 
