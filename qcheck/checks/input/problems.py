@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.checks.input.quantity_scales import scales_apart
 from qcheck.checks.problems import finding_of, of_problems
 from qcheck.checks.registry import rule
+from qcheck.cluster.policy import Release
 from qcheck.cluster.problems import ProblemCode
 from qcheck.cluster.resources import is_accelerator
 from qcheck.cluster.value import TYPE_CHECKING, replace
@@ -89,6 +90,11 @@ def api_version_deprecated(cluster: Cluster) -> Iterator[Finding]:
         if len(problems) > 1:
             message = f"{version} is deprecated in Kueue {cluster.policy.kueue}; {len(problems)} objects use it"
             found = replace(found, message=message)
+        install = cluster.install
+        if install is not None and install.release is not None:
+            older = Release(*install.release)
+            if not older.at_least(cluster.policy.kueue.minor, cluster.policy.kueue.major):
+                found = found.near(install.place, f"this installs Kueue {older}").likely()
         yield found
 
 
