@@ -47,6 +47,13 @@ class PodShape(Value, cached=True):
         """Return a pod's requests and node selection as a comparable value."""
         return tuple(sorted(self.request.items())), None if self.template is None else self.template.ask
 
+    @property
+    def strictness(self) -> tuple[bool, int, int, tuple[tuple[str, int], ...], str]:
+        """A sort key for shapes: those with fewer constraints on nodes come first, then those with smaller requests."""
+        keys = self.template.selection.keys if self.template else ()
+        tolerations = self.template.tolerations if self.template else ()
+        return self.level is not None, len(keys), -len(tolerations), tuple(sorted(self.request.items())), self.name
+
     @cached_property
     def accelerator(self) -> str | None:
         """The accelerator that these pods compute on: the one of which they request most."""

@@ -125,13 +125,11 @@ def _finds_a_node(cluster: Cluster, given: Guarantee) -> bool:
 
 
 def largest_per_queue(guarantees: Iterable[Guarantee]) -> list[Guarantee]:
-    """Return, for each queue and pool, the guarantee with the most accelerators per pod."""
-    best: dict[tuple[str, str], Guarantee] = {}
+    """Return, for each queue and pool, the guarantee with the most accelerators per pod and the fewest constraints."""
+    found: dict[tuple[str, str], list[Guarantee]] = {}
     for each in guarantees:
-        key = (each.node.key, each.pool)
-        if key not in best or each.size > best[key].size:
-            best[key] = each
-    return list(best.values())
+        found.setdefault((each.node.key, each.pool), []).append(each)
+    return [min(each, key=lambda g: (-g.size, g.shape.strictness)) for each in found.values()]
 
 
 def sharing(cluster: Cluster, guarantees: Iterable[Guarantee]) -> list[list[Guarantee]]:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from qcheck.quota.tree import Cell
     from qcheck.supply.groups import NodeGroup, Reaching
 
-    Claim = tuple[str, tuple[str, ...]]
+    DeviceSource = tuple[str, tuple[str, ...]]
     """A resource, and the names of the groups that may supply it."""
 
 
@@ -47,7 +47,7 @@ class Consumer(Value):
     groups: tuple[str, ...]
 
     @property
-    def claim(self) -> Claim:
+    def source(self) -> DeviceSource:
         return self.resource, self.groups
 
     @property
@@ -73,20 +73,20 @@ def consumer_outside_kueue(cluster: Cluster) -> Iterator[Finding]:
     bypassing = _bypassing_kai(cluster)
     outside = [v.workload for v in verdicts_of(cluster) if _is_outside(v) and v.workload.id not in bypassing]
     consumers = [c for w in outside for p in w.pod_sets for c in _consumers(cluster, w, p)]
-    asked: Counter[Claim] = Counter()
+    asked: Counter[DeviceSource] = Counter()
     for consumer in consumers:
-        asked[consumer.claim] += consumer.total
+        asked[consumer.source] += consumer.total
 
     promised = cache(partial(_promised, cluster))
 
     @cache
-    def fits(claim: Claim, counted: int, amount: int) -> bool:
-        """Return whether an amount fits beside the claims in `asked`, except for `counted` devices of its own claim."""
-        return _fits(cluster, claim, amount, asked - Counter({claim: counted}))
+    def fits(source: DeviceSource, counted: int, amount: int) -> bool:
+        """Return whether an amount fits beside those in `asked`, except for `counted` devices from its own source."""
+        return _fits(cluster, source, amount, asked - Counter({source: counted}))
 
     for consumer in consumers:
-        quota = promised(consumer.claim)
-        too_large = (c for c in consumer.sizes() if not fits(c.claim, consumer.total, c.total))
+        quota = promised(consumer.source)
+        too_large = (c for c in consumer.sizes() if not fits(c.source, consumer.total, c.total))
         if quota is not None and (first := next(too_large, None)) is not None:
             yield _finding(cluster, first, quota)
 
@@ -137,14 +137,14 @@ def _landing(cluster: Cluster, template: PodTemplate, request: Mapping[str, int]
     return known[key]
 
 
-def _fits(cluster: Cluster, claim: Claim, amount: int, others: Counter[Claim]) -> bool:
+def _fits(cluster: Cluster, source: DeviceSource, amount: int, others: Counter[DeviceSource]) -> bool:
     """Return whether an amount finds free devices after all quota and other consumers; it may use reserves.
 
     The flow serves demands in order and takes nothing back from earlier ones, so the last one gets only what is free.
     """
-    resource, last = claim[0], "the consumer"
+    resource, last = source[0], "the consumer"
     asking = {f"consumers on {', '.join(c[1])}": (c[1], total) for c, total in others.items() if c[0] == resource}
-    asking[last] = (claim[1], amount)
+    asking[last] = (source[1], amount)
     wanted, reach, capacity = promises_of(cluster).demand_at_best(resource)
     kept = {f"kept of {g}": held for g, held in supply_of(cluster).kept_by_group(resource).items()}
     own: Reaching = {
@@ -155,9 +155,9 @@ def _fits(cluster: Cluster, claim: Claim, amount: int, others: Counter[Claim]) -
     return sum(held for (name, _), held in drawn.items() if name == last) >= amount
 
 
-def _promised(cluster: Cluster, claim: Claim) -> Cell | None:
+def _promised(cluster: Cluster, source: DeviceSource) -> Cell | None:
     """Return the largest quota for the resource on nodes of the groups."""
-    resource, groups = claim
+    resource, groups = source
     cells = [
         q
         for (flavor, name), quotas in promises_of(cluster).cells.items()

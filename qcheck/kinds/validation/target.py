@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qcheck.cluster.kueue_gates import is_on
+from qcheck.cluster.policy import KaiPolicy, VolcanoPolicy
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.kinds.schema.catalogue import KAI, VOLCANO
 from qcheck.kinds.schema.failure import Failure, show
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
     """A function that yields the failures of one field's value."""
 
 
-NEWEST: dict[str, tuple[int, int]] = {**dict.fromkeys(KAI, (0, 17)), **dict.fromkeys(VOLCANO, (1, 15))}
+NEWEST: dict[str, tuple[int, int]] = {
+    **dict.fromkeys(KAI, KaiPolicy().release),
+    **dict.fromkeys(VOLCANO, VolcanoPolicy().release),
+}
 """The newest described releases of other schedulers, by API group."""
 
 

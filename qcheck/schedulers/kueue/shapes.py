@@ -33,7 +33,8 @@ def workload_shapes(cluster: Cluster) -> dict[str, tuple[PodShape, ...]]:
 
 
 def _joined(first: PodShape, more: PodShape) -> PodShape:
-    return replace(first, count=first.count + more.count)
+    """Return two shapes with one request as one: the pods that the fewest nodes reject, in the number of both."""
+    return replace(min(first, more, key=lambda s: s.strictness), count=first.count + more.count)
 
 
 def _of_workload(cluster: Cluster, workload: Workload, many: int) -> Iterator[tuple[str, PodShape]]:
