@@ -18,8 +18,10 @@ from qcheck.findings.fingerprint import identities
 from qcheck.findings.result import BaselineError, Inputs, Result
 from qcheck.findings.settle import SettleTerms, overrides
 from qcheck.findings.severity import Severity
+from qcheck.findings.suppressions import Suppression
 
 if TYPE_CHECKING:
+    from qcheck.findings.finding import Finding
     from qcheck.findings.suppressions import Marker
 
 
@@ -257,3 +259,19 @@ def test_comments_of_clusters_that_are_not_looked_at_are_not_called_unused(
     only = replace(settings, scopes=settings.scopes[:1])
     assert "QC012" not in [f.rule.id for f in audit(["."], only).findings if f.rule]
     assert [file.path for file in audit(["."], only).inputs.read] == ["a.yaml"]
+
+
+def test_a_finding_is_compared_only_with_suppressions_at_its_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[Suppression] = []
+    covers = Suppression.covers
+
+    def counted(self: Suppression, found: Finding) -> bool:
+        compared.append(self)
+        return covers(self, found)
+
+    monkeypatch.setattr(Suppression, "covers", counted)
+    loaded = load("".join(f"a{i}: {i}  # qcheck: ignore[QC101] known\n" for i in range(300)), "a.yaml")
+    markers = tuple((c.line, c.text, c.stands_alone, c.spot) for c in loaded.comments("qcheck:"))
+    found = [over_quota(Place(loaded.documents[0], (f"a{i}",))) for i in range(300)]
+    assert len(settled(*found, terms=SettleTerms(markers=markers)).suppressed) == 300
+    assert len(compared) == 300

@@ -10,7 +10,7 @@ from qcheck.findings.catalogue import choose
 from qcheck.findings.finding import Finding
 from qcheck.findings.result import Inputs, Result
 from qcheck.findings.severity import SEVERITIES, Severity
-from qcheck.findings.suppressions import problems, read_suppressions
+from qcheck.findings.suppressions import SuppressionIndex, problems, read_suppressions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -121,22 +121,33 @@ def _suppress(
     suppressions = read_suppressions(terms.markers, clusters, terms.catalogue, terms.today)
     if not suppressions:
         return graded, ()
-    covering = [[i for i, one in enumerate(suppressions) if one.covers(f)] for f in graded]
+    index = SuppressionIndex(suppressions)
+    covering = [index.covering(f) for f in graded]
     used = {i for indexes in covering for i in indexes}
     judged = {r.id for r in rules} - {s.rule.id for s in inputs.skipped}
-    wrong = [f for each in problems(suppressions, used, judged) for f in _in_clusters(each, clusters)]
+    mistakes = list(problems(suppressions, used, judged))
+    readers = _readers(clusters) if mistakes else {}
+    wrong = [f for each in mistakes for f in _in_clusters(each, readers.get(each.primary.origin.path, ()), clusters)]
     faults = _own(SUPPRESSION_PROBLEM, wrong, rules, terms)
     shown = [f for f, by in zip(graded, covering, strict=True) if not by]
     silenced = tuple(f for f, by in zip(graded, covering, strict=True) if by)
     return sorted([*shown, *faults], key=reading_order), silenced
 
 
-def _in_clusters(found: Finding, clusters: Sequence[Cluster]) -> list[Finding]:
+def _readers(clusters: Sequence[Cluster]) -> dict[str, list[str]]:
+    """Return by path the names of the clusters that have objects from the file."""
+    readers: dict[str, list[str]] = {}
+    for cluster in clusters:
+        for path in {
+            p.origin.path for p in (*(o.place for o in cluster.all_objects()), *(n.place for n in cluster.pools))
+        }:
+            readers.setdefault(path, []).append(cluster.name)
+    return readers
+
+
+def _in_clusters(found: Finding, reading: Iterable[str], clusters: Sequence[Cluster]) -> list[Finding]:
     """Return one finding for each cluster that reads the file; for the first cluster if none has objects from it."""
-    path = found.primary.origin.path
-    places = {c.name: [*(o.place for o in c.all_objects()), *(p.place for p in c.pools)] for c in clusters}
-    reading = [name for name, known in places.items() if any(p.origin.path == path for p in known)]
-    names = reading or [c.name for c in clusters[:1]] or [found.cluster]
+    names = [*reading] or [c.name for c in clusters[:1]] or [found.cluster]
     return [replace(found, cluster=name) for name in names]
 
 

@@ -7,6 +7,7 @@ no blanket form. A malformed, expired or unused suppression is itself a finding 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 
 from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.objects import ObjectId
@@ -15,7 +16,7 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.place import Origin, Span
@@ -60,6 +61,36 @@ class Suppression(Value):
         first, _, last, end_column = place.span
         last -= last > first and end_column == 1
         return any(first <= line <= last for line in self.lines)
+
+
+class SuppressionIndex:
+    """Suppressions by what they apply to: thousands of findings meet thousands of comments."""
+
+    def __init__(self, suppressions: Sequence[Suppression]) -> None:
+        self._all = suppressions
+        self._lines: dict[tuple[str, str], list[tuple[int, int]]] = {}
+        self._objects: dict[tuple[str, object], list[int]] = {}
+        for position, each in enumerate(suppressions):
+            for rule in each.rules:
+                owners = [key for key in (each.owner, each.inside and id(each.inside.origin)) if key is not None]
+                for key in owners:
+                    self._objects.setdefault((rule, key), []).append(position)
+                written = self._lines.setdefault((rule, each.place.origin.path), [])
+                written += [(line, position) for line in each.lines]
+        for listed in self._lines.values():
+            listed.sort()
+
+    def covering(self, found: Finding) -> list[int]:
+        """Return the positions of the suppressions that cover a finding."""
+        rule = found.rule.id if found.rule else ""
+        near = set(self._objects.get((rule, found.object), ()))
+        for place in (found.primary, *found.related):
+            near.update(self._objects.get((rule, id(place.origin)), ()))
+            listed = self._lines.get((rule, place.origin.path))
+            if listed:
+                first, _, last, _ = place.span
+                near.update(p for _, p in listed[bisect_left(listed, (first,)) : bisect_left(listed, (last + 1,))])
+        return [position for position in sorted(near) if self._all[position].covers(found)]
 
 
 def read_suppressions(
