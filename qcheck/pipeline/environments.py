@@ -65,6 +65,7 @@ class _Repository:
         self.charts = [c for c in charts(f.text for f in loaded) if self._counts(c)]
         self.deployed = deployments(f.text for f in loaded)
         self.names = self._names(problems)
+        self._known: dict[str, str | None] = {}
 
     def _root(self, top: Kustomization) -> _Root | None:
         reached = [
@@ -126,6 +127,11 @@ class _Repository:
 
     def of(self, path: str) -> str | None:
         """Return the environment that a path names; None if it is common to all."""
+        if path not in self._known:
+            self._known[path] = self._found(path)
+        return self._known[path]
+
+    def _found(self, path: str) -> str | None:
         *folders, name = path.split("/")
         for part in folders:
             if _canonical(part) in self.names:
