@@ -54,6 +54,12 @@ def test_the_last_demand_gets_what_the_others_leave(
     assert sum(everything.values()) - sum(without.values()) == sum(a for (f, _), a in everything.items() if f == last)
 
 
+def test_a_pool_without_demand_connects_nothing() -> None:
+    reach = {"a": {"x": None}, "b": {"y": None}, "both": {"x": None, "y": None}}
+    found = overdrafts({"a": 2, "b": 2, "both": 0}, reach, {"x": 1, "y": 1})
+    assert [over.pools for over in found] == [("a",), ("b",)]
+
+
 def test_a_flavor_that_reaches_only_part_of_a_group() -> None:
     assert overdrafts({"a": 6}, {"a": {"g": 4}}, {"g": 10})[0].supply == 4
     assert not overdrafts({"a": 4, "b": 6}, {"a": {"g": 4}, "b": {"g": None}}, {"g": 10})

@@ -26,13 +26,13 @@ class Overdraft(Value):
 
 
 def overdrafts(wanted: Mapping[str, int], reach: Reach, capacity: Mapping[str, int | None]) -> tuple[Overdraft, ...]:
-    """Return the smallest violating set of each connected part.
+    """Return the smallest violating set of each part that is connected by pools with a demand.
 
     `wanted` and `capacity` are amounts by pool and group (None: unlimited); `reach[pool][group]` limits what a pool can
     draw from a group of which it selects only a part.
     """
     found = []
-    for part in _parts(reach):
+    for part in _parts({f: groups for f, groups in reach.items() if wanted[f]}):
         demands = {f: wanted[f] for f in part}
         if all(_unlimited(f, reach, capacity) for f in part):
             continue
