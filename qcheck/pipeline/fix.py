@@ -6,12 +6,12 @@ made in memory first, so that `--diff` shows what `--fix` writes.
 
 from __future__ import annotations
 
-import difflib
 import os
 
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.documents.edits import Unsafe, changed, edited
 from qcheck.documents.load import load
+from qcheck.documents.unified_diff import unified_diff
 from qcheck.findings.text_edits import rewrite_of
 from qcheck.pipeline.check import checked
 from qcheck.pipeline.gather import collect, modelled
@@ -41,18 +41,7 @@ class Fixed(Value):
 
     def diff(self) -> str:
         """Return the change as a unified diff."""
-        lines = difflib.unified_diff(
-            _lines(self.before),
-            _lines(self.after),
-            f"a/{self.path}",
-            f"b/{self.path}",
-        )
-        return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
-
-
-def _lines(text: str) -> list[str]:
-    """Split text as patch(1) does: other line separators are ordinary characters."""
-    return [f"{line}\n" for line in text.split("\n")[:-1]] + [line for line in text.split("\n")[-1:] if line]
+        return unified_diff(self.path, self.before, self.after)
 
 
 def fixed_files(paths: Sequence[str], settings: Settings, watch: Watch) -> list[Fixed]:
