@@ -15,8 +15,10 @@ from typing import Any
 import pytest
 from manifests import local_queue
 
+from qcheck.api import audit
 from qcheck.cli.entrypoint import run
 from qcheck.reports import FORMATS
+from qcheck.schedulers.kueue import topology_nodes
 
 QUEUE = """\
 apiVersion: kueue.x-k8s.io/v1beta2
@@ -505,3 +507,13 @@ def test_a_run_that_is_stopped_stops_kubectl(repo: Path, command: str, first: st
         process.communicate(timeout=60)
     assert process.returncode == 143
     assert is_gone(int((repo / "pid").read_text()))
+
+
+def test_a_pool_with_too_many_nodes_is_not_expanded(monkeypatch: pytest.MonkeyPatch) -> None:
+    of_four = str(Path(__file__).parent.parent / "fixtures" / "rules" / "QC515-topology-per-pod-set" / "pass-one-group")
+    [cluster] = audit([of_four]).clusters
+    [flavor] = cluster.flavor
+    assert topology_nodes.topology_nodes(cluster, flavor) is not None
+    monkeypatch.setattr(topology_nodes, "MOST_NODES", 3)
+    [cluster] = audit([of_four]).clusters
+    assert topology_nodes.topology_nodes(cluster, flavor) is None

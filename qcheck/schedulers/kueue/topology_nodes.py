@@ -58,9 +58,13 @@ class TopologyNodes(Value):
         return frozenset(key for key, members in self.members.items() if open_groups[members[0].group.name])
 
 
+MOST_NODES = 100_000
+"""The most nodes of which a tree is built: more than any cluster has."""
+
+
 @answered_once
 def topology_nodes(cluster: Cluster, flavor: str) -> TopologyNodes | None:
-    """Return the exact tree of a flavor with a topology; None if anything decisive is unknown."""
+    """Return the exact tree of a flavor with a topology; None if anything decisive is unknown, or with too many nodes."""
     topology = cluster.topology.get(cluster.flavor[flavor].topology or "")
     if topology is None or not cluster.has_nodes:
         return None
@@ -80,7 +84,8 @@ def topology_nodes(cluster: Cluster, flavor: str) -> TopologyNodes | None:
             continue
         if ABSENT in {label_state(group, level) for level in topology.levels}:
             continue
-        if not _is_exact(cluster, group, match.how_many, topology.levels):
+        too_many = len(spots) + group.static > MOST_NODES
+        if too_many or not _is_exact(cluster, group, match.how_many, topology.levels):
             return None
         unsure |= _unsure(group.classes[0])
         spots += _expected(group, topology.levels)
