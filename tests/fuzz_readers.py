@@ -104,6 +104,7 @@ def quantity(case: Case, dice: random.Random) -> None:
             raise Broken(f"{text!r} is read as a quantity")
         number, exponent, suffix = match.groups()
         power = int(exponent or SUFFIX.get(suffix, 0)) if number.strip("+-0.") else 0  # 0e9999999 is 0
+        power = max(power, -len(text) - 9)  # anything smaller is rounded up to one nano-unit, too
         factor = Fraction(1024) ** POWER[suffix] if suffix in POWER else Fraction(10) ** power
         exact = abs(Fraction(number.rstrip(".") or 0) * factor) * 10**9
         nanos = min(ceil(exact), (2**63 - 1) * 10**9) if suffix in POWER else ceil(exact)
