@@ -35,12 +35,12 @@ class _ByDocument(SequenceMatcher[str]):
         self.before, self.after = before, after
 
     def get_matching_blocks(self) -> list[Match]:
-        pairs = list(zip(_documents(self.before), _documents(self.after), strict=False))
-        if len(_documents(self.before)) != len(_documents(self.after)):
-            pairs = [(self.before, self.after)]
+        ones, others = _documents(self.before), _documents(self.after)
+        if len(ones) != len(others):
+            ones, others = [self.before], [self.after]
         blocks: list[Match] = []
         old = new = 0
-        for one, other in pairs:
+        for one, other in zip(ones, others, strict=True):
             for a, b, size in _equal(one, other):
                 last = blocks[-1] if blocks else Match(0, 0, 0)
                 if blocks and (last.a + last.size, last.b + last.size) == (old + a, new + b):
