@@ -5,7 +5,7 @@
 
 The engine is libFuzzer, through atheris: an input that reaches code or branches that no other reached is kept and damaged
 further. An input is a small repository and what is done with it (`fuzz_readers.py`, `fuzz_commands.py`); the first are the
-fixtures, and the files of a folder that is given. Whatever is done: no traceback, no more than five seconds of computing,
+fixtures, and the files of a folder that is given. Whatever is done: no traceback, no more than `SECONDS` of computing,
 no more than 1 GiB. An input that breaks this, or what its target promises, is left under `fuzz-failures/`, to become a test.
 """
 
@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 
 PROJECT = Path(__file__).parent.parent
 FAILURES = PROJECT / "fuzz-failures"
-SECONDS = 5
+SECONDS = 15
+"""Of computing time for one input: about three without the engine, which watches every branch and is five times as slow."""
 PATIENCE = 300
 """Seconds after which the engine ends everything, should code hang that takes no signals."""
 MEMORY = 1 << 30
