@@ -10,6 +10,7 @@ from manifests import cluster_queue
 
 from qcheck.api import audit
 from qcheck.cluster.problems import Problem
+from qcheck.pipeline.fix import fixed_files
 from qcheck.pipeline.gather import gather
 from qcheck.settings import Settings
 
@@ -115,11 +116,11 @@ def found(folder: Path, quota: str) -> dict[str, tuple[str, int]]:
 
 
 def test_queues_that_terraform_applies_are_judged(tmp_path: Path) -> None:
-    assert found(tmp_path, "40") == {"QC101": ("error", 21), "QC402": ("error", 27)}
+    assert found(tmp_path, "40") == {"QC101": ("error", 21), "QC402": ("error", 31)}
 
 
 def test_a_queue_that_cannot_be_told_may_be_any(tmp_path: Path) -> None:
-    assert found(tmp_path, "var.quota") == {"QC009": ("warning", 21), "QC402": ("warning", 27)}
+    assert found(tmp_path, "var.quota") == {"QC009": ("warning", 21), "QC402": ("warning", 31)}
 
 
 HEREDOC = """\
@@ -222,7 +223,7 @@ resource "kubectl_manifest" "local" {
     [
         ("{namespaceSelector: [}", [("QC001", "error", 6, 32), ("QC402", "warning", 10, 3)]),
         ("{cohortName: a, cohortName: b}", [("QC002", "error", 6, 27)]),
-        ("{cohortName: '{{ cohort }}'}", [("QC003", "error", 2, 3)]),
+        ("{cohortName: '{{ cohort }}'}", [("QC003", "error", 6, 24)]),
     ],
     ids=["syntax", "repeated key", "no template"],
 )
@@ -266,3 +267,70 @@ def test_faults_of_the_text_in_a_plan_are_found(tmp_path: Path) -> None:
     assert found.primary.span[0] == next(
         n for n, t in enumerate(json.dumps(plan, indent=1).split("\n"), 1) if "yaml_body" in t
     )
+
+
+OLD_QUEUES = """\
+variable "amount" { default = 20000 }
+resource "kubernetes_manifest" "object" {
+  manifest = {
+    apiVersion = "kueue.x-k8s.io/v1beta1"
+    kind       = "ClusterQueue"
+    metadata   = { name = "object" }
+    spec = {
+      cohort            = "all"
+      namespaceSelector = {}
+      resourceGroups = [{ coveredResources = ["cpu", "memory"], flavors = [{ name = "any", resources = [
+        { name = "cpu", nominalQuota = 20000 }, { name = "memory", nominalQuota = "1024Gi" }] }] }]
+    }
+  }
+}
+resource "kubectl_manifest" "encoded" {
+  yaml_body = yamlencode({
+    apiVersion = "kueue.x-k8s.io/v1beta1"
+    kind       = "ClusterQueue"
+    metadata   = { name = "encoded" }
+    spec = {
+      cohort            = "all"
+      namespaceSelector = {}
+      resourceGroups = [{ coveredResources = ["cpu"], flavors = [{ name = "any", resources = [
+        { name = "cpu", nominalQuota = var.amount }] }] }]
+    }
+  })
+}
+resource "kubectl_manifest" "text" {
+  yaml_body = <<-YAML
+    apiVersion: kueue.x-k8s.io/v1beta1
+    kind: ClusterQueue
+    metadata: {name: "${"text"}"}
+    spec:
+      cohort: all
+      namespaceSelector: {}
+      resourceGroups:
+        - coveredResources: [cpu, memory]
+          flavors:
+            - name: any
+              resources: [{name: cpu, nominalQuota: ${var.amount}}, {name: memory, nominalQuota: 1024Gi}]
+  YAML
+}
+"""
+
+
+def test_places_in_what_terraform_applies_are_lines_of_the_configuration(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text(OLD_QUEUES)
+    findings = [f for f in audit([str(tmp_path)]).findings if f.rule and f.rule.id in ("QC008", "QC401")]
+    lines = sorted(p.span[0] for f in findings for p in (f.primary, *f.related))
+    assert lines == [10, 11, 11, 23, 24, 39, 40, 40]
+
+
+def test_fixes_of_what_terraform_applies_are_valid_configuration(tmp_path: Path) -> None:
+    path = tmp_path / "main.tf"
+    path.write_text(OLD_QUEUES)
+    (fixed,) = fixed_files([str(tmp_path)], Settings(), lambda *_: None)
+    wanted = (
+        OLD_QUEUES.replace("v1beta1", "v1beta2").replace("cohort ", "cohortName ").replace("cohort:", "cohortName:")
+    )
+    assert fixed.after == wanted.replace("= 20000 }, {", '= "20k" }, {').replace("1024Gi", "1Ti")
+    assert fixed.objects == 3
+    path.write_text(fixed.after)
+    assert {f.rule.id for f in audit([str(path)]).findings if f.rule} >= {"QC008", "QC401"}
+    assert fixed_files([str(tmp_path)], Settings(), lambda *_: None) == []

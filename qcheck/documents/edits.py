@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from qcheck.cluster.edits import How
+from qcheck.documents.hcl import HclDocument
 from qcheck.documents.scalars import resolve
 
 TYPE_CHECKING = False
@@ -72,6 +73,8 @@ class Replace(Change):
         quote = written[:1] if written[:1] in "\"'" else ""
         if "\n" in written:
             raise Unsafe
+        if is_hcl(document, self.route) and not self.text.isdecimal():
+            quote = '"'
         self.value = self.text if quote else resolve(self.text)
         return [(start, end, f"{quote}{self.text}{quote}")]
 
@@ -85,6 +88,7 @@ class Nest(Change):
     how = How.NEST
 
     def edits(self, document: Document) -> list[Edit]:
+        _refuse_hcl(document, self.route)
         start, end, quote = key_text(document, self.route)
         text, (first, last) = whole(document), span(document, self.route)
         outer, inner = f"{quote}{self.text}{quote}", text[start:end]
@@ -110,6 +114,7 @@ class Wrap(Change):
     how = How.WRAP
 
     def edits(self, document: Document) -> list[Edit]:
+        _refuse_hcl(document, self.route)
         start, end, written = value_text(document, self.route)
         parent, _ = span(document, self.route[:-1])
         if whole(document)[parent : parent + 1] != "[":
@@ -146,6 +151,17 @@ CHANGES: dict[How, type[Change]] = {each.how: each for each in (Rename, Replace,
 def change_of(how: How, route: Route, text: str) -> Change:
     """Return the change that an edit describes."""
     return CHANGES[how](route, text)
+
+
+def is_hcl(document: Document, route: Route) -> bool:
+    """Return whether the value at a route is written in HCL."""
+    return isinstance(document, HclDocument) and document.inside_heredoc(route) is None
+
+
+def _refuse_hcl(document: Document, route: Route) -> None:
+    """Raise `Unsafe` for a value in HCL, in which a change of the structure is written differently."""
+    if is_hcl(document, route):
+        raise Unsafe
 
 
 def whole(document: Document) -> str:
@@ -185,12 +201,12 @@ def line_ends(text: str, start: int, end: int) -> list[int]:
     return found
 
 
-def changed(data: object, changes: list[Change]) -> object:
-    """Return a copy of a document's data with all changes applied; their routes refer to the unchanged data."""
+def changed(data: object, changes: list[Change], root: Route = ()) -> object:
+    """Return a copy of the data at `root` with all changes applied; their routes refer to the unchanged data."""
     copy = _copy(data)
     for change in sorted(changes, key=lambda c: len(c.route), reverse=True):
         holder: object = copy
-        for step in change.route[:-1]:
+        for step in change.route[len(root) : -1]:
             holder = holder[step]  # type: ignore[index]
         assert isinstance(holder, (dict, list))
         change.apply(holder, change.route[-1])

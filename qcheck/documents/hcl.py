@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from qcheck.documents.document import Document
 from qcheck.documents.hcl_interpolation import on_one_line
+from qcheck.documents.heredoc import heredoc_document
 from qcheck.documents.text import Text
 
 TYPE_CHECKING = False
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
 
 MOST_WORDS = 150_000
 """The most names, numbers and signs in a file: some seconds of parsing."""
+
+LITERAL = re.compile(r"\d+|\"[^\"$%\\]*\"", re.ASCII)
+YAML_LITERAL = re.compile(r"[^$%]*")
+"""A value in HCL, and in YAML inside HCL, without expressions or escapes."""
+ENCODERS = ("jsonencode", "yamlencode")
+"""Functions that return an object as text."""
 
 
 class HclError(ValueError):
@@ -149,13 +156,17 @@ def _block(tree: Node, text: Text) -> Block:
 
 
 class HclDocument(Document):
-    """A block as a document: routes go through attributes, inner blocks (by type and index), objects and lists."""
+    """A block as a document: routes go through attributes, inner blocks (by type and index), objects and lists.
 
-    __slots__ = ("_block",)
+    They also go through functions that turn an object into text, and through YAML in a heredoc.
+    """
+
+    __slots__ = ("_block", "_heredocs")
 
     def __init__(self, block: Block, index: int, data: object) -> None:
         super().__init__(text=block.text, index=index, data=data, start=block.tree.meta.start_pos, where={})
         self._block = block
+        self._heredocs: dict[int, Document | None] = {}
 
     def written(self, route: Route) -> str:
         """Return the text of the value at a route, or of the nearest value around it."""
@@ -163,9 +174,31 @@ class HclDocument(Document):
         return self._block.text.text[start:end]
 
     def has(self, route: Route) -> bool:
-        return self._seek(route)[0] == len(route)
+        inside = self.inside_heredoc(route)
+        return self._seek(route)[0] == len(route) if inside is None else inside[0].has(inside[1])
+
+    def is_literal(self, route: Route) -> bool:
+        """Return whether the value at a route is written without expressions."""
+        written = self.written(route)
+        return (YAML_LITERAL if self.inside_heredoc(route) else LITERAL).fullmatch(written) is not None
+
+    def inside_heredoc(self, route: Route) -> tuple[Document, Route] | None:
+        """Return the document in the heredoc around a route, and the route in it."""
+        found, _, tree = self._seek(route)
+        tree = _unwrapped(tree)
+        if found == len(route) or not tree.data.startswith("heredoc_template"):
+            return None
+        start = tree.meta.start_pos
+        if start not in self._heredocs:
+            self._heredocs[start] = heredoc_document(self.text, start, tree.meta.end_pos)
+        document = self._heredocs[start]
+        return None if document is None else (document, route[found:])
 
     def _extent(self, route: Route, on_key: bool = False) -> tuple[int, int]:
+        inside = self.inside_heredoc(route)
+        if inside is not None:
+            spot = inside[0].spot(inside[1], on_key)
+            return spot.start, spot.end
         found, key, tree = self._seek(route)
         if key is not None and (on_key or found < len(route)):
             return key.meta.start_pos, key.meta.end_pos
@@ -223,8 +256,7 @@ def _inner(block: Block, name: str | int, index: str | int | None) -> Block | No
 
 def _member(tree: Node, step: str | int) -> tuple[Node | None, Node] | None:
     """Return the value at a key of an object or an index of a list; None if the value is computed."""
-    while tree.data == "expr_term" and len(inner := list(_trees(tree))) == 1:
-        tree = inner[0]
+    tree = _unwrapped(tree)
     if tree.data == "object":
         for each in _trees(tree):
             if each.data == "object_elem" and _word(each.children[0]) == step:
@@ -234,3 +266,15 @@ def _member(tree: Node, step: str | int) -> tuple[Node | None, Node] | None:
         if step < len(values):
             return None, values[step]
     return None
+
+
+def _unwrapped(tree: Node) -> Node:
+    """Return the value inside parentheses and inside a function that turns an object into text."""
+    while True:
+        inner = list(_trees(tree))
+        if tree.data == "expr_term" and len(inner) == 1:
+            tree = inner[0]
+        elif tree.data == "function_call" and _word(tree.children[0]) in ENCODERS and inner[-1].data == "arguments":
+            tree = next(_trees(inner[-1]))
+        else:
+            return tree

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.edits import How
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.document import Document
 from qcheck.documents.edits import Unsafe, change_of
 from qcheck.documents.embedded import EmbeddedDocument
+from qcheck.documents.hcl import HclDocument
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,6 +54,8 @@ def _document_of(edit: Edit) -> Document | None:
     """Return the document that an edit changes; None if it is not part of a file that a person edits."""
     origin = edit.place.origin
     is_file = isinstance(origin, Document) and not isinstance(origin, EmbeddedDocument) and origin.source is None
+    if edit.how is How.REPLACE and isinstance(origin, HclDocument) and not origin.is_literal(edit.place.route):
+        return None
     return origin if is_file and isinstance(origin, Document) and origin.has(edit.place.route) else None
 
 

@@ -97,7 +97,7 @@ def _strategy(spec: Cursor) -> Iterator[Change]:
 def as_newest(root: Cursor, target: Target) -> dict[str, object]:
     """Return the data of an object converted to the newest version; unchanged if nothing differs."""
     asked = list(_migration(root, object_id(root), target))
-    data = _changed(root, asked) if asked else root.data
+    data = changed(root.data, asked, root.route) if asked else root.data
     return data if isinstance(data, dict) else {}
 
 
@@ -156,13 +156,5 @@ _MIGRATIONS = {
 
 def _is_accepted(root: Cursor, asked: list[Change], target: Target) -> bool:
     """Return whether the new version rejects and loses nothing."""
-    data = _changed(root, asked)
+    data = changed(root.data, asked, root.route)
     return not any(p.code in _REFUSED for p in validate(Cursor(root.document, root.route, data), target))
-
-
-def _changed(root: Cursor, asked: list[Change]) -> object:
-    """Return the data of an object after some changes to its document."""
-    data = changed(root.document.data, asked)
-    for step in root.route:
-        data = data[step]  # type: ignore[index]
-    return data

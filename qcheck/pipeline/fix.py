@@ -89,7 +89,7 @@ def _file(path: str, rewrites: Sequence[Rewrite]) -> Fixed | None:
         taken += rewrite.edits
         for document, change in rewrite.changes:
             asked.setdefault(document.index, []).append(change)
-            objects.add((document.index, _object_route(change.route)))
+            objects.add((document.start, _object_route(change.route)))
     text = rewrites[0].changes[0][0].text.text
     return _checked(path, text, [(e.start, e.end, e.new) for e in taken], asked, len(objects))
 

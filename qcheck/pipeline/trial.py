@@ -5,8 +5,6 @@ A rendered value is edited in its source, a known base or patch, and in everythi
 
 from __future__ import annotations
 
-import re
-
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.document import Document
 from qcheck.documents.embedded import EmbeddedDocument
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
     Spot = tuple[str, int, Route]
     """Path, number of the document in its file, and route."""
 
-_LITERAL = re.compile(r"\d+|\"[^\"$%\\]*\"", re.ASCII)
 FEWEST_TRIALS = 12
 OBJECTS_JUDGED = 16_000
 """The maximum number of objects to judge again over all trials, which bounds the time: large inputs get few trials."""
@@ -91,7 +88,7 @@ class Trials:
             raise Impossible(f"{value.place.line}: the value was rendered, and its source is not known")
         start, end, new = edit_of(Replacement(written, value.text))
         old = origin.text.text[start:end]
-        if isinstance(origin, HclDocument) and not _LITERAL.fullmatch(old):
+        if isinstance(origin, HclDocument) and not origin.is_literal(written.route):
             raise Impossible(f"{value.place.line}: the value is the expression {old}")
         return ValueEdit(written, old, new, value.text)
 
