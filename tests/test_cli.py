@@ -16,8 +16,9 @@ from rule_cases import FIXTURES, RULES
 from qcheck import __version__
 from qcheck.cli import check as check_module
 from qcheck.cli import entrypoint
-from qcheck.cli.app import Command, from_table, spread_in
+from qcheck.cli.app import from_table
 from qcheck.cli.check_options import CHECK_OPTIONS, CheckOptions, OptionKind, parse_plainly
+from qcheck.cli.command import Command, spread_in
 from qcheck.cli.output import Output, UsageError, parse_outputs, write
 from qcheck.cli.terminal import wants_color
 
@@ -299,6 +300,24 @@ def test_colours_are_for_terminals_or_on_demand(monkeypatch: pytest.MonkeyPatch)
 )
 def test_in_takes_several_paths(words: str, spread: str) -> None:
     assert spread_in(words.split(), {"--format", "--in"}) == spread.split()
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["check --select=", "check --ignore ", "check --baseline ", "check --config ", "check ", "capacity --cluster ",
+     "baseline write --baseline ", "suggest --keep ", "admit "],
+)  # fmt: skip
+def test_an_empty_value_is_refused(words: str) -> None:
+    done = qcheck(*words.split(" "), CLEAN)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "the value is empty" in done.stderr
+
+
+@pytest.mark.parametrize("words", ["check --select ,", "rules --select ,", "suggest --keep ,", "shares --busy ,"])
+def test_a_list_without_a_name_is_refused(words: str) -> None:
+    done = qcheck(*words.split(), *([] if words.startswith("rules") else [CLEAN]))
+    assert done.returncode == 2
+    assert f"{words.split()[1]} names nothing" in done.stderr
 
 
 def test_outputs() -> None:

@@ -1,6 +1,7 @@
 """Settings: found in the right place, read as they are meant, and refused with the line and what to write instead."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -131,6 +132,22 @@ def test_pyproject_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         ("render: [{kustomize: a, helm: b}]\n", "name either kustomize or helm"),
         ("clusters: {a: {}}\n", "a cluster needs include or render"),
         ("version: 2\n", "qcheck.yaml:1: version: should be 1, not 2"),
+        ("version: true\n", "qcheck.yaml:1: version: should be 1, not true"),
+        ("clusters:\n  '': {include: ['**']}\n", "qcheck.yaml:2: clusters.'': must not be empty"),
+        ("clusters:\n", "qcheck.yaml:1: clusters: must be a mapping, not null"),
+        ("shapes:\n- name: ' '\n  requests: {cpu: 1}\n", "qcheck.yaml:2: shapes[0].name: must not be empty"),
+        ("shapes:\n- name: a\n  requests: {}\n", "qcheck.yaml:3: shapes[0].requests: must not be empty"),
+        ("shapes:\n- name: a\n  requests:\n    '': 1\n", "qcheck.yaml:4: shapes[0].requests.'': must not be empty"),
+        (
+            "capacity:\n  reserves:\n  - {reason: a}\n",
+            "qcheck.yaml:3: capacity.reserves[0]: a reserve needs perNode or",
+        ),
+        (
+            "capacity:\n  reserves:\n  - {pools: [], total: {cpu: 1}, reason: a}\n",
+            "qcheck.yaml:3: capacity.reserves[0].pools: must not be empty",
+        ),
+        ("rules: {ignore: ['']}\n", "qcheck.yaml:1: rules.ignore[0]: must not be empty"),
+        ("baseline: ''\n", "qcheck.yaml:1: baseline: must not be empty"),
         ("rules: {severity: {QC101: fatal}}\n", "should be 'error', 'warning' or 'note', not 'fatal'"),
         ("a: [\n", "qcheck.yaml:1"),
         ("a: 1\n---\nb: 2\n", "a second document"),
@@ -153,6 +170,76 @@ def test_pyproject_mistakes_name_their_line(tmp_path: Path, monkeypatch: pytest.
     text = "[project]\nname = 'x'\n\n[tool.qcheck.capacity]\nautoscale = 'max'\n"
     assert "pyproject.toml:5: capacity.autoscale" in refusal(tmp_path, text, "pyproject.toml")
     assert "pyproject.toml" in refusal(tmp_path, "[tool.qcheck\n", "pyproject.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[tool]\nqcheck = 3\n", "pyproject.toml:2: must be a mapping, not 3"),
+        ("[tool]\n\nqcheck = {version = true}\n", "pyproject.toml:3: version: should be 1, not true"),
+        ("tool.qcheck.version = 2\n", "pyproject.toml:1: version: should be 1, not 2"),
+        ('[ tool . "qcheck" ]\nversion = 2\n', "pyproject.toml:2: version: should be 1, not 2"),
+        ("[[tool.qcheck]]\nversion = 1\n", "pyproject.toml:1: must be a mapping"),
+        (
+            '[tool.qcheck.clusters."a.b"]\ninclude = ["b"]\nversion = 1\n[tool.qcheck]\nversion = 2\n',
+            "pyproject.toml:5: version: should be 1, not 2\npyproject.toml:3: clusters.a.b.version: unknown key",
+        ),
+    ],
+)
+def test_every_way_to_write_the_table_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, expected: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path, text, "pyproject.toml")
+    with pytest.raises(SettingsError) as caught:
+        load_settings()
+    assert expected in str(caught.value)
+
+
+def test_a_table_of_another_tool_and_a_dependency_are_no_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path, '[project]\ndependencies = ["kueue-qcheck"]\n[tool.qcheck-other]\na = 1\n', "pyproject.toml")
+    assert load_settings().path is None
+
+
+@pytest.mark.parametrize("kind", ["directory", "pipe", "link to a device"])
+def test_a_settings_file_that_is_no_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "qcheck.yaml"
+    if kind == "directory":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/null")
+    with pytest.raises(SettingsError, match=r"^qcheck\.yaml: not a regular file$"):
+        load_settings()
+
+
+@pytest.mark.parametrize("name", ["qcheck.yaml", "pyproject.toml"])
+def test_unreadable_settings_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = written(tmp_path, "", name)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("builtins.open", refuse)
+    with pytest.raises(SettingsError, match=rf"^{name}: Permission denied$"):
+        load_settings()
+
+
+@pytest.mark.parametrize("other", ["qcheck.yml", "pyproject.toml"])
+def test_two_settings_files_in_one_folder_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path, "version: 1\n")
+    written(tmp_path, "[tool.qcheck]\nversion = 1\n", other)
+    with pytest.raises(SettingsError, match=rf"^{other}: a second settings file beside qcheck\.yaml$"):
+        load_settings()
 
 
 def test_found_upward_to_the_git_root_and_no_further(tmp_path: Path) -> None:

@@ -56,6 +56,9 @@ baseline: accepted.json
 """
 RENDERED = "render: [{helm: chart}, {kustomize: base/a}]\nexclude: [old]"
 UNUSUAL = [
+    "clusters: {'': {include: [a]}}", "shapes: [{name: '', requests: {cpu: 1}}]", "shapes: [{name: a, requests: {}}]",
+    "capacity: {reserves: [{reason: a}]}", "capacity: {reserves: [{pools: [], total: {cpu: 1}, reason: a}]}",
+    "rules: {params: {'': {a: 1}}}", "queues: {reserved: ['']}", "prices: {' ': 1}", "baseline: ''",
     "verson: 1", "version: 2", "version: true", "kueue: 0.19", 'kueue: "next"', "complete: yes please", "profile: other",
     "clusters: {a: {}}", "clusters: {a: {include: [../b]}}", "clusters: []", "exclude: vendor", "exclude: [~/etc]",
     "capacity: {autoscaled: some}", "capacity: {reserves: [{pools: [a]}]}", "shapes: [{name: a}]", "shapes: {}",

@@ -6,20 +6,19 @@ takes twice as long as a small check (measured: 170 ms of CPU).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from inspect import Parameter, Signature, getdoc
-from itertools import pairwise
 from types import GenericAlias
 from typing import Annotated, Any, Literal
 
 import typer
-from typer.core import TyperCommand
 
 from qcheck import __version__
 from qcheck.cli.check import check
-from qcheck.cli.check_options import CHECK_OPTIONS, LIVE, CheckOptions, CommandOption, OptionKind
-from qcheck.cli.completion import COMPLETIONS, formats_of
+from qcheck.cli.check_options import CHECK_OPTIONS, CheckOptions, CommandOption, OptionKind
+from qcheck.cli.command import Command
+from qcheck.cli.completion import COMPLETIONS
 from qcheck.cli.shared_parameters import Paths
 from qcheck.cli.signals import COULD_NOT_JUDGE
 from qcheck.cli.terminal import PROGRESS, annotate, is_on_github
@@ -38,10 +37,6 @@ Reads every manifest, node pool and node dump below PATHS (default: the paths in
 Exit codes: 0 nothing at or above the threshold; 1 findings; 2 could not judge (bad flag or settings, nothing relevant
 found, unreadable input).
 """
-
-
-FORMATS_HERE = "{formats}"
-"""The placeholder for a command's formats in the help of `--format`."""
 
 
 def flowing(text: str) -> str:
@@ -85,57 +80,6 @@ def _refused(error: Any) -> int:
 
     rich_format_error(error)
     return COULD_NOT_JUDGE
-
-
-class Command(TyperCommand):
-    """A command whose `--live` takes a value only after `=`, and whose `--in` takes all words up to the next option.
-
-    The help of `--format` lists the formats.
-    """
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        for parameter in self.params:
-            text = getattr(parameter, "help", None)
-            if text and FORMATS_HERE in text:
-                parameter.help = text.replace(FORMATS_HERE, ", ".join(formats_of(self.callback)))  # type: ignore[attr-defined]
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        names = {name for parameter in self.params for name in parameter.opts}
-        valued = {
-            name
-            for p in self.params
-            if p.param_type_name == "option" and not getattr(p, "is_flag", False)
-            for name in p.opts
-        }
-        if "--in" in names:
-            args = spread_in(args, valued)
-        if "--live" in names:
-            args = optional_value(args)
-        return super().parse_args(ctx, args)
-
-
-def optional_value(words: Sequence[str]) -> list[str]:
-    """Return `--live` as `--live=`: Typer's own optional values would consume the next word, which is a path here."""
-    end = words.index("--") if "--" in words else len(words)
-    return [f"{word}=" if word in LIVE.names else word for word in words[:end]] + list(words[end:])
-
-
-def spread_in(words: Sequence[str], valued: Container[str]) -> list[str]:
-    """Return `job.yaml --in a b` as `job.yaml --in a --in b`: after an argument, all words after `--in` are paths.
-
-    `valued` are the options that take a value.
-    """
-    spread: list[str] = []
-    given = inside = False
-    for before, word in pairwise(["", *words]):
-        option = word.startswith("-") and word != "-"
-        if inside and not option and before != "--in":
-            spread.append("--in")
-        inside = (word == "--in" and given) or (inside and not option)
-        given = given or not (option or inside or before in valued)
-        spread.append(word)
-    return spread
 
 
 def examples(*lines: str) -> str:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from qcheck.cli.command import Command
 from qcheck.cli.inputs import audited, settings_for, stop_if_unjudged
 from qcheck.cli.output import Output, UsageError
 from qcheck.cli.output import write as to_file
@@ -39,7 +40,7 @@ app = typer.Typer(
 )
 
 
-@app.command()
+@app.command(cls=Command)
 def write(paths: Paths = None, config: ConfigFile = None, baseline: BaselineFile = None) -> None:
     """Accept all current findings; entries that this run could not judge are kept."""
     settings = settings_for(paths or (), config)
@@ -54,7 +55,7 @@ def write(paths: Paths = None, config: ConfigFile = None, baseline: BaselineFile
         say(f"hint: add `baseline: {DEFAULT}` to qcheck.yaml, or pass --baseline {file} to `qcheck check`")
 
 
-@app.command()
+@app.command(cls=Command)
 def prune(paths: Paths = None, config: ConfigFile = None, baseline: BaselineFile = None) -> None:
     """Remove findings that no longer occur; nothing is added."""
     settings = settings_for(paths or (), config)

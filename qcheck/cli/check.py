@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sys
 
-from qcheck.cli.inputs import audited, check_rules, paths_for, running, settings_for, words
+from qcheck.cli.inputs import audited, check_rules, paths_for, running, settings_for
 from qcheck.cli.output import STDOUT, Output, UsageError, parse_outputs, to_stdout, write
 from qcheck.cli.terminal import ProgressReporter, annotate, complain, is_on_github, say, wants_color
+from qcheck.cli.words import words
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.result import BaselineError, View
 from qcheck.findings.severity import Severity
@@ -120,7 +121,7 @@ def _rendered(result: Result, output: Output, options: CheckOptions) -> str:
 def _settings(options: CheckOptions) -> Settings:
     """Return the settings, overridden by the flags."""
     settings = settings_for(options.paths, options.config, options.cluster, options.live, options.render)
-    select, ignore = words(options.select), words(options.ignore)
+    select, ignore = words(options.select, "--select"), words(options.ignore, "--ignore")
     check_rules(select, "--select")
     check_rules(ignore, "--ignore")
     if select:

@@ -222,6 +222,8 @@ def parse_plainly(words: Sequence[str]) -> CheckOptions | None:
             if given is None or (option.choices and given not in option.choices):
                 return None
             values.setdefault(option.field, []).append(given)
+    if "" in paths or any("" in given for field, given in values.items() if field != "live"):
+        return None
     many = {o.field for o in CHECK_OPTIONS if o.kind is OptionKind.MANY}
     named: dict[str, Any] = {field: tuple(given) if field in many else given[-1] for field, given in values.items()}
     return CheckOptions(tuple(paths), **named, **flags)

@@ -122,11 +122,6 @@ def stop_if_unjudged(unjudged: Sequence[str]) -> None:
         raise UsageError("could not judge everything:\n" + "\n".join(unjudged))
 
 
-def words(texts: Iterable[str]) -> tuple[str, ...]:
-    """Split `--select QC1,QC2 --select QC305` into three words."""
-    return tuple(word for text in texts for word in text.split(",") if word)
-
-
 def check_rules(named: Iterable[str], where: str) -> None:
     """Raise `UsageError` if a word names no rule: a typo must not silently disable a rule."""
     asked = tuple(named)

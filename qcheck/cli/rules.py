@@ -12,6 +12,7 @@ import typer
 from qcheck.cli import completion
 from qcheck.cli.output import UsageError, to_stdout
 from qcheck.cli.terminal import width_of
+from qcheck.cli.words import words
 from qcheck.cluster.did_you_mean import nearest
 from qcheck.findings.catalogue import Rule, choose, load_catalogue, load_samples
 from qcheck.reports.columns import cut
@@ -60,8 +61,8 @@ def listed(catalogue: dict[str, Rule], select: Sequence[str], called: str = "") 
 
     `called` is the word for the error to quote, if it differs from the unknown word.
     """
-    words = [word for text in select for word in text.split(",") if word]
-    ids, unknown = choose(catalogue.values(), words) if words else (set(catalogue), [])
+    asked = words(select, "--select")
+    ids, unknown = choose(catalogue.values(), asked) if asked else (set(catalogue), [])
     if unknown:
         raise no_such_rule(catalogue, called or unknown[0])
     return [rule for rule in catalogue.values() if rule.id in ids]

@@ -7,10 +7,11 @@ from typing import Annotated
 import typer
 
 from qcheck.answers.question import QuestionError
-from qcheck.cli.inputs import paths_for, running, settings_for, stop_if_unjudged, words
+from qcheck.cli.inputs import paths_for, running, settings_for, stop_if_unjudged
 from qcheck.cli.output import UsageError, parse_outputs, write_report
 from qcheck.cli.shared_parameters import Clusters, ConfigFile, Format, Live, Paths, Verbose
 from qcheck.cli.terminal import ProgressReporter
+from qcheck.cli.words import words
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.pipeline.gather import gather
 from qcheck.pipeline.shares import divide
@@ -57,14 +58,13 @@ def shares(
     Exit codes: 0 success; 2 could not judge.
     """
     outputs = parse_outputs(format or (), tuple(FORMATS))
-    if busy and not words(busy):
-        raise UsageError("--busy names no queue")
+    only = words(busy or (), "--busy")
     settings = settings_for(paths or (), config, cluster or (), live)
     watch = ProgressReporter(verbose, quiet=False)
     watch.note(f"settings: {settings.path or 'none found'}")
     gathered = gather(paths_for(paths or (), settings, live), settings, watch, live=running(live, watch))
     try:
-        divided = divide(gathered.clusters, demand, usage, words(busy or ()))
+        divided = divide(gathered.clusters, demand, usage, only)
     except QuestionError as error:
         raise UsageError(str(error)) from None
     watch("report", 0, 0)

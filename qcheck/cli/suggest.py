@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from qcheck.answers.constraints import Constraints, Headroom, Mode
-from qcheck.cli.inputs import check_rules, paths_for, settings_for, stop_if_unjudged, words
+from qcheck.cli.inputs import check_rules, paths_for, settings_for, stop_if_unjudged
 from qcheck.cli.output import UsageError, parse_outputs, write
 from qcheck.cli.shared_parameters import Clusters, ConfigFile, Format, Paths, Verbose
 from qcheck.cli.terminal import ProgressReporter, say
+from qcheck.cli.words import words
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.result import BaselineError
 from qcheck.pipeline.check import checked
@@ -88,9 +89,12 @@ def suggest(
     if write_edits and "-" in (paths or ()):
         raise UsageError("--write cannot be combined with standard input", "Pass files or directories.")
     settings = settings_for(paths or (), config, cluster or ())
-    asked = _asked(words(rules or ()))
+    asked = _asked(words(rules or (), "--rules"))
     constraints = Constraints(
-        mode=mode, kept=frozenset(words(keep or ())), floors=_floors(floor or ()), headroom=_headroom(headroom)
+        mode=mode,
+        kept=frozenset(words(keep or (), "--keep")),
+        floors=_floors(floor or ()),
+        headroom=_headroom(headroom),
     )
     result = _suggested(paths or (), settings, asked, constraints, ProgressReporter(verbose, quiet=False))
     for output in outputs:
@@ -149,7 +153,7 @@ def _still_fails(paths: Sequence[str], settings: Settings, asked: Asked) -> bool
 
 def _floors(texts: Sequence[str]) -> dict[str, int]:
     floors = {}
-    for text in words(texts):
+    for text in words(texts, "--floor"):
         queue, equals, number = text.rpartition("=")
         if not equals or not queue or _NUMBER.fullmatch(number) is None:
             raise UsageError(f"--floor {text}: write QUEUE=N, N a whole number of accelerators")

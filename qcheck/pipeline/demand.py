@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Literal
 
 from qcheck.answers.question import QuestionError
 from qcheck.cluster.quantity import NANO, Quantity
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.pipeline.question_file import Amount, QuestionPart, at, read_question
+from qcheck.pipeline.question_file import Amount, FormatVersion, QuestionPart, at, read_question
 from qcheck.quota.shares import Demand, Usage
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 class DemandFilePart(QuestionPart):
     """Amounts by queue and resource."""
 
-    version: Literal[1]
+    version: FormatVersion
     queues: dict[str, dict[str, Amount]]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
@@ -12,6 +12,8 @@ from qcheck.cluster.quantity import Quantity, QuantityError, parse_quantity
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.load import load
 from qcheck.settings.read import keys_at
+from qcheck.settings.validators import version_number
+from qcheck.sources.files import File
 
 if TYPE_CHECKING:
     from qcheck.documents.document import Document
@@ -52,6 +54,7 @@ def _quantity(value: object) -> object:
     return quantity
 
 
+FormatVersion = Annotated[Literal[1], BeforeValidator(version_number)]
 Amount = Annotated[object, BeforeValidator(_quantity, json_schema_input_type=int | float | str)]
 """A Kubernetes quantity, read as `Quantity`."""
 
@@ -59,8 +62,7 @@ Amount = Annotated[object, BeforeValidator(_quantity, json_schema_input_type=int
 def read_question(path: str, form: type[P]) -> tuple[Document, P]:
     """Return the only document of a file, validated as `form`. Raises `QuestionError`."""
     try:
-        with open(path, "rb") as stream:
-            raw = stream.read(LARGEST + 1)
+        raw = File(path, path).read(LARGEST)
     except OSError as error:
         raise QuestionError([f"{path}: {error.strerror or error}"]) from None
     if len(raw) > LARGEST:

@@ -14,7 +14,7 @@ from qcheck.cluster.place import Place
 from qcheck.cluster.quantity import Quantity
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.workloads import PodSet, Workload
-from qcheck.pipeline.question_file import Amount, QuestionPart, at, read_question
+from qcheck.pipeline.question_file import Amount, FormatVersion, QuestionPart, at, read_question
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -95,7 +95,7 @@ class ScenarioPart(QuestionPart):
     editor_schema: str | None = Field(
         None, alias="$schema", description="The address of the schema of this file, for editors."
     )
-    version: Literal[1]
+    version: FormatVersion
     mode: Literal["classical", "fairSharing"] | None = None
     start: int = Field(0, description="Seconds; the first cycle runs one second later.")
     eviction_delay: Seconds = Field(

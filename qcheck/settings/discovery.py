@@ -4,22 +4,35 @@ from __future__ import annotations
 
 import os
 
+from qcheck.settings import SettingsError
+
 FILE_NAMES = ("qcheck.yaml", "qcheck.yml")
 PYPROJECT = "pyproject.toml"
-TABLE = "[tool.qcheck"
+TABLE = "qcheck"
 
 
 def find_settings(first: str) -> str | None:
-    """Return the path of the settings file for inputs of which `first` is the first, or None."""
+    """Return the path of the settings file for inputs of which `first` is the first, or None.
+
+    Raises `SettingsError` if it cannot be read or if there are two in one folder.
+    """
     for folder in _upward(first):
-        for name in FILE_NAMES:
-            path = os.path.join(folder, name)
-            if os.path.isfile(path) or os.path.islink(path):  # reading a link to nothing is an error
-                return os.path.relpath(path)
-        path = os.path.join(folder, PYPROJECT)
-        if os.path.isfile(path) and _has_table(path):
-            return os.path.relpath(path)
+        found = [path for name in FILE_NAMES if os.path.lexists(path := os.path.join(folder, name))]
+        found += filter(_has_table, [os.path.join(folder, PYPROJECT)])
+        if found:
+            return _only([os.path.relpath(path) for path in found])
     return None
+
+
+def _only(found: list[str]) -> str:
+    path, *others = found
+    if others:
+        raise SettingsError([f"{others[0]}: a second settings file beside {path}"], "Keep the settings in one of them.")
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise SettingsError(
+            [f"{path}: not a regular file"], "Remove or rename it, or name the settings file with --config."
+        )
+    return path
 
 
 def _upward(first: str) -> list[str]:
@@ -40,6 +53,26 @@ def _up_to_working_directory(folders: list[str]) -> list[str]:
 
 
 def _has_table(path: str) -> bool:
-    """Return whether a pyproject.toml mentions qcheck, without parsing it: most do not."""
-    with open(path, encoding="utf-8", errors="replace") as file:
-        return any(line.lstrip().startswith(TABLE) for line in file)
+    """Return whether a pyproject.toml has settings of qcheck; without parsing it if it does not mention them.
+
+    One that mentions them and cannot be parsed counts as well: reading it explains the error.
+    """
+    if not os.path.isfile(path):
+        return False
+    try:
+        with open(path, "rb") as file:
+            raw = file.read()
+    except OSError as error:
+        fault = f"{os.path.relpath(path)}: {error.strerror or error}"
+        raise SettingsError([fault], "Name the settings file with --config.") from None
+    return TABLE.encode() in raw and _parsed_table(raw)
+
+
+def _parsed_table(raw: bytes) -> bool:
+    import tomllib  # 4 ms
+
+    try:
+        tool = tomllib.loads(raw.decode()).get("tool")
+    except (ValueError, RecursionError):
+        return True
+    return isinstance(tool, dict) and TABLE in tool

@@ -52,7 +52,7 @@ def _kind(annotation: Any, parts: dict[str, Any]) -> dict[str, Any]:
     if origin is list:
         return {"list": _kind(inner[0], parts)}
     if origin is dict:
-        return {"map": _kind(inner[1], parts)}
+        return {"key": _kind(inner[0], parts), "map": _kind(inner[1], parts)}
     if isinstance(annotation, type) and issubclass(annotation, SettingsModel):
         _describe(annotation, parts)
         return {"part": annotation.__name__}

@@ -14,6 +14,7 @@ from qcheck.documents.text import NotText, Spot, Text, decode
 from qcheck.settings import Settings, SettingsError
 from qcheck.settings.build import settings_of
 from qcheck.settings.without_pydantic import quick
+from qcheck.sources.files import File
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 HINT = f"`qcheck schema config` prints the schema; {DOCS}/settings.md explains the keys."
 LARGEST = 1_000_000
+TOML_SEPARATORS = str.maketrans(".[]\"'", "     ")
 TOML_LINE = re.compile(r"at line (\d+)")
 """The position in an error of tomllib, which gives no line at the end of the file."""
 
@@ -75,8 +77,7 @@ def _by_schema(data: object, locate: Locate) -> SettingsPart:
 
 def _text(path: str, shown: str) -> str:
     try:
-        with open(path, "rb") as file:
-            raw = file.read(LARGEST + 1)
+        raw = File(shown, path).read(LARGEST)
     except OSError as error:
         raise SettingsError([f"{shown}: {error.strerror or error}"], "Name another file with --config.") from None
     if len(raw) > LARGEST:
@@ -122,14 +123,23 @@ def _toml(shown: str, text: str) -> tuple[object, Locate]:
 
 
 def _toml_line(text: str, route: Route) -> int:
-    """Return the line of the last key of `route` below `[tool.qcheck]`, by search: tomllib has no positions."""
-    lines = text.splitlines()
-    start = next((i for i, line in enumerate(lines) if line.lstrip().startswith("[tool.qcheck")), 0)
-    keys = [step for step in route if isinstance(step, str)]
-    for number, line in enumerate(lines[start:], start + 1):
-        if keys and keys[-1] in line.partition("=")[0].replace('"', "").replace("]", ".").replace(" ", ".").split("."):
-            return number
-    return start + 1
+    """Return the line with most of the keys of `route` below `tool.qcheck`, by search: tomllib has no positions."""
+    wanted = ["tool", "qcheck", *(key for step in route if isinstance(step, str) for key in _toml_keys(step))]
+    table: list[str] = []
+    found, longest = 1, 0
+    for number, line in enumerate(text.splitlines(), 1):
+        keys = _toml_keys(line.partition("=")[0])
+        is_table = line.lstrip().startswith("[")
+        path = keys if is_table else table + keys
+        table = keys if is_table else table
+        if len(path) > longest and path == wanted[: len(path)]:
+            found, longest = number, len(path)
+    return found
+
+
+def _toml_keys(text: str) -> list[str]:
+    """Return the parts of a key or of a table's name."""
+    return text.translate(TOML_SEPARATORS).split()
 
 
 def _explained(errors: list[ErrorDetails], data: object, locate: Locate) -> list[str]:
@@ -157,7 +167,8 @@ def _written(location: Route, data: object) -> Route:
 
 
 def _dotted(route: Route) -> str:
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in route).lstrip(".")
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step.strip() or repr(step)}" for step in route)
+    text = text.lstrip(".")
     return f"{text}: " if text else ""
 
 
@@ -183,7 +194,11 @@ def _message(error: ErrorDetails, route: Route) -> str:
 
 
 def _given(value: object) -> str:
-    return f", not {value!r}" if isinstance(value, (str, int, float, bool)) or value is None else ""
+    if value is None:
+        return ", not null"
+    if isinstance(value, bool):
+        return f", not {str(value).lower()}"
+    return f", not {value!r}" if isinstance(value, (str, int, float)) else ""
 
 
 def _nearest(route: Route) -> str:

@@ -9,18 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from qcheck.cluster.policy import KaiPolicy, Release, VolcanoPolicy
 from qcheck.documents.limits import DEFAULT as DEFAULT_LIMITS
 from qcheck.settings import Settings, validators
 
-Path = Annotated[str, AfterValidator(validators.below_root)]
+Text = Annotated[str, AfterValidator(validators.not_blank)]
+Path = Annotated[Text, AfterValidator(validators.below_root)]
 Pattern = Annotated[str, AfterValidator(validators.pattern_below_root), AfterValidator(validators.a_pattern)]
 Quantity = Annotated[str | int, AfterValidator(validators.a_quantity)]
-Amounts = dict[str, Quantity]
+Amounts = dict[Text, Quantity]
+SomeAmounts = Annotated[Amounts, AfterValidator(validators.not_empty)]
 Price = Annotated[int | float, AfterValidator(validators.a_price)]
+FormatVersion = Annotated[Literal[1], BeforeValidator(validators.version_number)]
 Severity = Literal["error", "warning", "note"]
 ReleaseText = Annotated[
     str, Field(pattern=r"^v?[0-9]{1,4}\.[0-9]{1,4}(\.[0-9]+)?$", description='Such as "0.19"; in quotes.')
@@ -54,9 +57,9 @@ class RenderPart(SettingsModel):
     """Directory of a chart, with its dependencies vendored."""
     values: list[Path] = []
     """Helm values files; later ones override earlier ones."""
-    release: str | None = None
+    release: Text | None = None
     """Helm's release name."""
-    namespace: str | None = None
+    namespace: Text | None = None
     """Namespace of the release."""
 
 
@@ -66,13 +69,15 @@ Renders = list[RenderPart] | Literal["auto"]
 class ReservePart(SettingsModel):
     """Capacity that queues must not promise, per node or in total over the pools."""
 
-    pools: list[str] = ["*"]
+    together = (validators.reserves_something,)
+
+    pools: Annotated[list[Text], AfterValidator(validators.not_empty)] = ["*"]
     """Names of node pools, as glob patterns."""
     per_node: Amounts = {}
     """Amounts kept free on each node."""
     total: Amounts = {}
     """Amounts kept free over all these pools together."""
-    reason: str
+    reason: Text
     """The purpose of the reserve."""
 
 
@@ -83,44 +88,44 @@ class CapacityPart(SettingsModel):
     """The size at which an autoscaled pool counts."""
     reserves: list[ReservePart] = []
     """Capacity that queues must not promise."""
-    virtual_resources: list[str] = []
+    virtual_resources: list[Text] = []
     """Resources without nodes behind them, as glob patterns."""
 
 
 class ShapePart(SettingsModel):
     """Pods that must fit, `pods` of them at once."""
 
-    name: str
+    name: Text
     """Name of the shape in findings."""
-    requests: Amounts
+    requests: SomeAmounts
     """Requests of one pod."""
-    flavors: list[str] = []
+    flavors: list[Text] = []
     """Flavors on which the pods must fit; default: all that have the resources."""
     pods: Annotated[int, Field(ge=1)] | None = None
     """Number of pods that must fit at once."""
-    level: str | None = None
+    level: Text | None = None
     """Topology level within which all of them must fit."""
 
 
 class QueuesPart(SettingsModel):
     """Cluster queues that own their quota, and those that use idle quota; glob patterns."""
 
-    reserved: list[str] = []
+    reserved: list[Text] = []
     """Cluster queues that own their quota and do not borrow, as glob patterns."""
-    shared: list[str] = []
+    shared: list[Text] = []
     """Cluster queues that use quota that others leave idle, as glob patterns."""
 
 
 class RulesPart(SettingsModel):
     """The choice of rules, by id, name, or prefix such as QC1."""
 
-    select: list[str] = []
+    select: list[Text] = []
     """Only these rules; default: all."""
-    ignore: list[str] = []
+    ignore: list[Text] = []
     """Skip these rules."""
-    severity: dict[str, Severity] = {}
+    severity: dict[Text, Severity] = {}
     """Severity by rule, instead of the rule's own."""
-    params: dict[str, dict[str, str | int | list[str]]] = {}
+    params: dict[Text, dict[Text, str | int | list[str]]] = {}
     """Parameters by rule."""
 
 
@@ -133,11 +138,11 @@ class KaiPart(SettingsModel):
     """True if pods may request fractions of GPUs."""
     full_hierarchy_fairness: bool | None = None
     """If false, queues without a parent are ignored, and so are departments."""
-    scheduler_name: str | None = None
+    scheduler_name: Text | None = None
     """`schedulerName` of KAI's pods, if it is not the default."""
-    queue_label: str | None = None
+    queue_label: Text | None = None
     """Label by which pods name their queue, if it is not the default."""
-    node_pool_label: str | None = None
+    node_pool_label: Text | None = None
     """Label by which nodes, queues and pods name their shard, if it is not the default."""
 
 
@@ -153,7 +158,7 @@ class VolcanoPart(SettingsModel):
 class AcceleratorPart(SettingsModel):
     """The accelerators of a machine type."""
 
-    model: str | None = None
+    model: Text | None = None
     """Model, such as H100."""
     nvlink_domain: Annotated[int, Field(ge=1)] | None = None
     """Accelerators in one NVLink domain."""
@@ -162,11 +167,11 @@ class AcceleratorPart(SettingsModel):
 class InstanceTypePart(SettingsModel):
     """A machine type that is missing from the catalogue or differs from it."""
 
-    allocatable: Amounts
+    allocatable: SomeAmounts
     """Amounts per node that the scheduler may assign."""
     accelerator: AcceleratorPart = AcceleratorPart()
     """The accelerators of the machine."""
-    labels: dict[str, str] = {}
+    labels: dict[Text, str] = {}
     """Labels that such nodes carry."""
 
 
@@ -208,7 +213,7 @@ class ClusterSettingsPart(SettingsModel):
     """Pods that must also fit in this cluster."""
     queues: QueuesPart = QueuesPart()
     """Its reserved and shared queues, in addition to the global ones."""
-    shares: dict[str, Annotated[int, Field(ge=0)]] = {}
+    shares: dict[Text, Annotated[int, Field(ge=0)]] = {}
     """Weights of its queues, in addition to the global ones."""
     rules: RulesPart = RulesPart()
     """Rules of this cluster: lists add to the global ones, single values override them."""
@@ -221,7 +226,7 @@ class SettingsPart(SettingsModel):
 
     editor_schema: Annotated[str | None, Field(alias="$schema")] = None
     """The address of the schema of this file, for editors; qcheck does not read it."""
-    version: Literal[1] = 1
+    version: FormatVersion = 1
     """Version of this format."""
     kueue: ReleaseText = str(Release())
     """Kueue release that the clusters run."""
@@ -229,7 +234,7 @@ class SettingsPart(SettingsModel):
     """True if every object is in this repository, so that a missing object is an error."""
     profile: Literal["reserved-and-shared"] | None = None
     """Pattern whose rules are strict."""
-    clusters: dict[str, ClusterSettingsPart] = {}
+    clusters: dict[Text, ClusterSettingsPart] = {}
     """Clusters by name; without any, all inputs are one cluster."""
     exclude: list[Pattern] = []
     """Files that belong to no cluster."""
@@ -241,7 +246,7 @@ class SettingsPart(SettingsModel):
     """Pods that must fit."""
     queues: QueuesPart = QueuesPart()
     """Reserved and shared queues."""
-    shares: dict[str, Annotated[int, Field(ge=0)]] = {}
+    shares: dict[Text, Annotated[int, Field(ge=0)]] = {}
     """Weights by queue, by which `qcheck suggest --mode fill` divides the capacity of the nodes."""
     rules: RulesPart = RulesPart()
     """The choice of rules."""
@@ -249,9 +254,9 @@ class SettingsPart(SettingsModel):
     """KAI Scheduler, which shares nodes or workloads with Kueue."""
     volcano: VolcanoPart = VolcanoPart()
     """Volcano, which shares nodes or workloads with Kueue."""
-    instance_types: dict[str, InstanceTypePart] = {}
+    instance_types: dict[Text, InstanceTypePart] = {}
     """Machine types that are missing from the catalogue or differ from it."""
-    prices: dict[str, Price] = {}
+    prices: dict[Text, Price] = {}
     """Prices per node and hour by machine type, in any currency."""
     limits: LimitsPart = LimitsPart()
     """Limits on the input."""

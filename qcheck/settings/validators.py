@@ -23,6 +23,12 @@ if TYPE_CHECKING:
         release: str | None
         namespace: str | None
 
+    class ReserveLike(Protocol):
+        """A part that describes a reserve."""
+
+        per_node: Any
+        total: Any
+
     class ClusterLike(Protocol):
         """A part that describes a cluster."""
 
@@ -35,11 +41,32 @@ if TYPE_CHECKING:
         clusters: Any
         render: Any
 
+    L = TypeVar("L", bound=list[str] | dict[str, Any])
     R = TypeVar("R", bound=RenderLike)
+    V = TypeVar("V", bound=ReserveLike)
     C = TypeVar("C", bound=ClusterLike)
     S = TypeVar("S", bound=SettingsLike)
 
 AUTO = "auto"
+
+
+def version_number(value: object) -> object:
+    """Check the version of a file's format: `true` and 1.0 equal 1 in Python but are not written for it."""
+    if isinstance(value, (bool, float)):
+        raise ValueError(f"should be 1, not {str(value).lower()}")
+    return value
+
+
+def not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be empty; write a value, or leave it out")
+    return text
+
+
+def not_empty(items: L) -> L:
+    if not items:
+        raise ValueError("must not be empty; name at least one, or leave it out")
+    return items
 
 
 def below_root(path: str) -> str:
@@ -78,6 +105,12 @@ def one_tool(part: R) -> R:
         raise ValueError("name either kustomize or helm")
     if part.kustomize is not None and (part.values or part.release or part.namespace):
         raise ValueError("values, release and namespace apply only to helm")
+    return part
+
+
+def reserves_something(part: V) -> V:
+    if not part.per_node and not part.total:
+        raise ValueError("a reserve needs perNode or total")
     return part
 
 

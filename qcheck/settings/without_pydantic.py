@@ -69,8 +69,8 @@ def _value(kind: Kind, value: object) -> Any:
 def _plain(kind: Kind, value: object) -> object:
     if "list" in kind and isinstance(value, list):
         return [_value(kind["list"], item) for item in value]
-    if "map" in kind and isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        return {key: _value(kind["map"], item) for key, item in value.items()}
+    if "map" in kind and isinstance(value, dict):
+        return {_value(kind["key"], key): _value(kind["map"], item) for key, item in value.items()}
     if not _fits(kind, value):
         raise Unusual
     return value
