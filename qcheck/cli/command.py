@@ -1,4 +1,4 @@
-"""How a command reads its words, beyond what Typer does."""
+"""The command class of the app: options with optional or several values, and the refusal of empty values."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def words(texts: Iterable[str], option: str) -> tuple[str, ...]:
-    """Split `--select QC1,QC2 --select QC305` into three words. Raises `UsageError` for a text without a word."""
+    """Split `--select QC1,QC2 --select QC305` into three words. Raises `UsageError` for a text that has none."""
     split = [[word for word in text.split(",") if word.strip()] for text in texts]
     if not all(split):
         raise UsageError(f"{option} names nothing", "Give a name, or leave the option out.")
