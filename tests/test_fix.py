@@ -98,6 +98,66 @@ def test_leaves_alone_what_is_not(tmp_path: Path, case: str, monkeypatch: pytest
     assert fixed(tmp_path, LEFT_ALONE[case]) == LEFT_ALONE[case]
 
 
+INSTALL = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: kueue-controller-manager, namespace: kueue-system}
+spec: {template: {spec: {containers: [{name: manager, image: "registry.k8s.io/kueue/kueue:TAG"}]}}}
+"""
+CHART = """\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: kueue, namespace: kueue-system}
+spec: {chart: {spec: {chart: kueue, version: "VERSION", sourceRef: {kind: HelmRepository, name: kueue}}}}
+"""
+DEFINITION = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: cohorts.kueue.x-k8s.io}
+spec:
+  group: kueue.x-k8s.io
+  names: {kind: Cohort, plural: cohorts}
+  versions:
+  - {name: v1beta1, served: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {
+      parentName: {type: string}, resourceGroups: {type: array, x-kubernetes-preserve-unknown-fields: true},
+      fairSharing: {type: object, x-kubernetes-preserve-unknown-fields: true}}}}}}}
+  - {name: v1beta2, served: SERVED, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {
+      parentName: {type: string}, resourceGroups: {type: array, x-kubernetes-preserve-unknown-fields: true},
+      fairSharing: {type: object, x-kubernetes-preserve-unknown-fields: true}}}}}}}
+"""
+COHORT = "kind: Cohort\nmetadata: {name: a}\nspec: {parentName: root}\n"
+
+
+@pytest.mark.parametrize(
+    ("installed", "migrates"),
+    [
+        ([INSTALL.replace("TAG", "v0.14.2")], False),
+        ([INSTALL.replace("TAG", "v0.15.0")], True),
+        ([CHART.replace("VERSION", "0.13.1")], False),
+        ([CHART.replace("VERSION", "0.16.0")], True),
+        ([INSTALL.replace("TAG", "v0.19.0"), CHART.replace("VERSION", "0.14.0")], False),
+        ([DEFINITION.replace("SERVED", "false")], False),
+        ([DEFINITION.replace("SERVED", "true")], True),
+        ([], True),
+    ],
+    ids=["image", "newer image", "chart", "newer chart", "two releases", "definition", "newer definition", "none"],
+)
+def test_writes_no_version_that_the_installed_kueue_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, installed: list[str], migrates: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    others = "".join(f"---\n{text}" for text in installed)
+    assert fixed(tmp_path, BETA + COHORT + others) == (NEW if migrates else BETA) + COHORT + others
+
+
+def test_writes_no_field_that_the_installed_kueue_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = BETA + QUEUE + "  cohortName: research\n---\n"
+    old, new = (INSTALL.replace("TAG", tag) for tag in ("v0.13.0", "v0.16.0"))
+    assert fixed(tmp_path, before + old) == before.replace("cohortName", "cohort") + old
+    assert fixed(tmp_path, before + new) == before.replace("v1beta1", "v1beta2") + new
+
+
 def test_rules_that_are_ignored_mend_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     before, _ = CASES["cohort"]

@@ -19,6 +19,12 @@ class KueueInstall(Value):
     gates: dict[str, bool] = {}
 
 
+def oldest(installs: Sequence[KueueInstall]) -> KueueInstall | None:
+    """Return the installation of the lowest release; None if none states its release."""
+    stated = [(i.release, i) for i in installs if i.release is not None]
+    return min(stated, key=lambda found: found[0])[1] if stated else None
+
+
 def agreed(installs: Sequence[KueueInstall]) -> KueueInstall | None:
     """Return what all installations of one cluster agree on; None without installations."""
     if not installs:

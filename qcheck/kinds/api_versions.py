@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem, ProblemCode
-from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.kinds.schema.catalogue import (
     CONFIG,
     CONFIG_SERVED,
@@ -20,11 +20,12 @@ from qcheck.kinds.schema.catalogue import (
 from qcheck.kinds.schema.failure import field_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from qcheck.cluster.objects import ObjectId
     from qcheck.documents.cursor import Cursor
     from qcheck.kinds.schema.catalogue import Release
+    from qcheck.kinds.validation.target import Target
 
 
 FORMER_KINDS = {"Queue": "LocalQueue"}
@@ -76,6 +77,32 @@ def version_problems(root: Cursor, identity: ObjectId, release: Release) -> Iter
 def served_versions(kind: str, release: Release) -> list[str]:
     """Return the versions of a kind that a release serves, oldest first."""
     return [v for v, (since, gone) in SERVED.get(kind, {}).items() if since <= release < gone]
+
+
+def installed_versions(kind: str, target: Target) -> Iterator[tuple[Place, Sequence[str]]]:
+    """Yield what the files install: the versions of a kind that each release or definition serves, and its place."""
+    for each in target.installed:
+        if each.release is not None:
+            yield each.place.named(f"this installs Kueue {shown(each.release)}"), served_versions(kind, each.release)
+        elif kind in each.by_kind:
+            versions = each.by_kind[kind]
+            yield each.place.named(f"this definition serves {', '.join(versions)}"), versions
+
+
+def by_installation(problem: Problem, target: Target) -> Problem:
+    """Return a problem with an apiVersion, as a doubt if something older in the files serves that version."""
+    identity = problem.object
+    if identity is None or problem.code not in (ProblemCode.API_VERSION_DEPRECATED, ProblemCode.API_VERSION_GONE):
+        return problem
+    is_gone = problem.code is ProblemCode.API_VERSION_GONE
+    for place, versions in installed_versions(identity.kind, target):
+        newest = served_versions(identity.kind, target.release)[-1:]
+        lacks_newest = not newest or newest[0] not in versions
+        if identity.version in versions and (is_gone or lacks_newest):
+            problem = replace(problem, related=(*problem.related, place), certain=False)
+            if lacks_newest:
+                problem = replace(problem, help=f"Upgrade Kueue first. Then: {problem.help}")
+    return problem
 
 
 def shown(release: Release) -> str:

@@ -11,7 +11,7 @@ import re
 from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem, ProblemCode
-from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.kinds.cel import CelEvaluator
 from qcheck.kinds.decode import DEFINITIONS
 from qcheck.kinds.rewrite import with_fixes
@@ -19,6 +19,7 @@ from qcheck.kinds.schema.catalogue import KUEUE, described
 from qcheck.kinds.schema.failure import Failure, field_path
 from qcheck.kinds.shared_fields import object_id
 from qcheck.kinds.validate import validate
+from qcheck.kinds.validation.target import ServedVersions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -116,7 +117,9 @@ def validate_custom(root: Cursor, definition: CustomDefinition, judge: CelEvalua
 
 def validate_all(roots: list[Cursor], target: Target) -> list[Problem]:
     """Return the problems of all objects, validated against the inputs' CustomResourceDefinitions if they apply."""
-    custom = {key: b for key, b in definitions(roots).items() if replaces(b, target.release)}
+    defined = definitions(roots)
+    custom = {key: b for key, b in defined.items() if replaces(b, target.release)}
+    target = replace(target, installed=(*target.installed, *_of_kueue(defined.values())))
     judge = CelEvaluator()
     problems: list[Problem] = []
     for root in roots:
@@ -129,6 +132,19 @@ def validate_all(roots: list[Cursor], target: Target) -> list[Problem]:
             problems += with_fixes(root, target, quantities)
             problems += validate_custom(root, definition, judge)
     return problems
+
+
+def _of_kueue(defined: Iterable[CustomDefinition]) -> Iterator[ServedVersions]:
+    """Yield the versions that the definitions of each of Kueue's kinds serve."""
+    by_kind: dict[str, list[CustomDefinition]] = {}
+    for each in defined:
+        group, _, kind = each.key
+        if group == KUEUE:
+            by_kind.setdefault(kind, []).append(each)
+    for kind, found in by_kind.items():
+        place = found[0].place
+        versions = Place(place.origin, place.route[:2])
+        yield ServedVersions(versions, by_kind={kind: tuple(each.key[1] for each in found)})
 
 
 def unjudged(roots: list[Cursor], release: tuple[int, int]) -> list[tuple[str, str]]:

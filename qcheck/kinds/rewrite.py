@@ -12,7 +12,7 @@ from qcheck.cluster.problems import ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.documents.cursor import Cursor
 from qcheck.documents.edits import Change, Nest, Remove, Rename, Replace, Wrap, changed
-from qcheck.kinds.api_versions import served_versions
+from qcheck.kinds.api_versions import by_installation, installed_versions, served_versions
 from qcheck.kinds.schema.catalogue import KUEUE, described
 from qcheck.kinds.schema.renames import renamed
 from qcheck.kinds.shared_fields import object_id
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.objects import ObjectId
     from qcheck.cluster.problems import Problem
+    from qcheck.kinds.schema.node import SchemaNode
     from qcheck.kinds.validation.target import Target
 
 NEWEST = "v1beta2"
@@ -40,7 +41,10 @@ def with_fixes(root: Cursor, target: Target, problems: Iterable[Problem]) -> lis
     identity = object_id(root)
     quantities = [_canonical(p) for p in found if p.code is ProblemCode.QUANTITY_NOT_CANONICAL]
     is_old = any(p.code in OLD for p in found)
-    migration = list(_migration(root, identity, target)) if is_old else []
+    if is_old and target.installed:
+        found = [by_installation(p, target) for p in found]
+    can_move = is_old and all(NEWEST in versions for _, versions in installed_versions(identity.kind, target))
+    migration = list(_migration(root, identity, target)) if can_move else []
     if migration and not _is_accepted(root, [*quantities, *migration], target):
         migration = []
     return [_with_fix(root, identity, target, problem, migration) for problem in found]
@@ -70,19 +74,28 @@ def _canonical(problem: Problem) -> Change:
 
 def _renames(root: Cursor, identity: ObjectId, target: Target, problem: Problem) -> Iterator[Change]:
     """Yield the renaming of a field whose name differs in the object's version, if nothing else has to change."""
-    found = described(identity.group, identity.version, identity.kind, target.release)
     route = problem.place.route
     inner = route[len(root.route) :]
-    if found is None or len(inner) != 2 or identity.group != KUEUE:
+    if len(inner) != 2 or identity.group != KUEUE:
         return
     new, _ = renamed(identity.kind, tuple(str(s) for s in inner)) or ("", "")
-    known = found.tree.children[str(inner[0])].children
+    known = _known_to_all(identity, target, str(inner[0]))
     if new == "admissionChecksStrategy" and new in known:
         yield from _strategy(root["spec"])
     elif new.startswith("clusterSource.") and not root["spec"]["clusterSource"].exists:
         yield Nest(route, "clusterSource")
     elif new in known and not root[inner[0]][new].exists and known[new].kind == "string":
         yield Rename(route, new)
+
+
+def _known_to_all(identity: ObjectId, target: Target, part: str) -> dict[str, SchemaNode]:
+    """Return the fields below `part` that the target has, and what the files install if it serves the version."""
+    releases = [target.release, *(each.release for each in target.installed if each.release is not None)]
+    found = [described(identity.group, identity.version, identity.kind, release) for release in releases]
+    if found[0] is None:
+        return {}
+    fields, *others = (each.tree.children[part].children for each in found if each is not None)
+    return {name: field for name, field in fields.items() if all(name in other for other in others)}
 
 
 def _strategy(spec: Cursor) -> Iterator[Change]:

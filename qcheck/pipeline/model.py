@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 
 from qcheck.cluster.assemble import assemble
+from qcheck.cluster.kueue_install import agreed, oldest
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.unread import Unread
@@ -21,7 +22,7 @@ from qcheck.kinds.decode import (
     roots,
 )
 from qcheck.kinds.schema.catalogue import KAI, VOLCANO
-from qcheck.kinds.validation.target import Target
+from qcheck.kinds.validation.target import ServedVersions, Target
 from qcheck.pipeline.api_rejections import begin
 from qcheck.pipeline.deep_queues import without_deep_queues
 from qcheck.pipeline.objects import decoded, objects_of
@@ -63,8 +64,9 @@ def model(
     files = [*rendered, *as_is.files]
     found = objects_of(rendered, as_is, own_types)
     configuration, misconfigured = _configuration(files, scope.policy.kueue)
-    install = _install(files)
-    rejected = begin(found.written, _target(scope.policy, configuration, install))
+    installs = _installs(files)
+    install = agreed(installs)
+    rejected = begin(found.written, _target(scope.policy, configuration, installs))
     scheduler, misread = _volcano_scheduler(scope, files)
     own, state = _own(found.distinct.first)
     kept = without_deep_queues(list(decoded(own)))
@@ -112,11 +114,16 @@ def _gaps(
     return [*faults, *as_is.problems, *applications], [*_unread_files(files, as_is), *as_is.unread, *brought, *failed]
 
 
-def _target(policy: Policy, configuration: Configuration | None, install: KueueInstall | None) -> Target:
+def _target(policy: Policy, configuration: Configuration | None, installs: Sequence[KueueInstall]) -> Target:
     """Return the releases and gates by which a cluster's API server and webhooks judge."""
     others = {**dict.fromkeys(KAI, policy.kai.release), **dict.fromkeys(VOLCANO, policy.volcano.release)}
-    gates = {**(install.gates if install else {}), **(configuration.feature_gates if configuration else {})}
-    return Target((policy.kueue.major, policy.kueue.minor), gates, others)
+    install, first = agreed(installs), oldest(installs)
+    return Target(
+        release=(policy.kueue.major, policy.kueue.minor),
+        gates={**(install.gates if install else {}), **(configuration.feature_gates if configuration else {})},
+        others=others,
+        installed=(ServedVersions(first.place, first.release),) if first else (),
+    )
 
 
 def _configuration(loaded: Iterable[Loaded], release: Release) -> tuple[Configuration | None, list[Problem]]:
@@ -138,14 +145,13 @@ def _policy(policy: Policy, loaded: Sequence[Loaded]) -> Policy:
     return replace(policy, kai=replace(policy.kai, gpu_sharing=True)) if shares_gpus(loaded) else policy
 
 
-def _install(loaded: Sequence[Loaded]) -> KueueInstall | None:
-    """Return how Kueue is installed, as far as the files agree."""
+def _installs(loaded: Sequence[Loaded]) -> list[KueueInstall]:
+    """Return the installations of Kueue in the files."""
     if not any(mentions_install(f.text.text) for f in loaded):
-        return None
-    from qcheck.cluster.kueue_install import agreed  # 0.1 ms
+        return []
     from qcheck.kinds.kueue_install import read_installs  # 0.7 ms
 
-    return agreed(read_installs(loaded))
+    return read_installs(loaded)
 
 
 def _volcano_scheduler(scope: ClusterScope, loaded: Iterable[Loaded]) -> tuple[VolcanoScheduler | None, list[Problem]]:

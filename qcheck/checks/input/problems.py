@@ -91,7 +91,7 @@ def api_version_deprecated(cluster: Cluster) -> Iterator[Finding]:
             message = f"{version} is deprecated in Kueue {cluster.policy.kueue}; {len(problems)} objects use it"
             found = replace(found, message=message)
         install = cluster.install
-        if install is not None and install.release is not None:
+        if install is not None and install.release is not None and found.certain:
             older = Release(*install.release)
             if not older.at_least(cluster.policy.kueue.minor, cluster.policy.kueue.major):
                 found = found.near(install.place, f"this installs Kueue {older}").likely()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qcheck.cluster.kueue_gates import is_on
+from qcheck.cluster.place import Place
 from qcheck.cluster.policy import KaiPolicy, VolcanoPolicy
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.kinds.schema.catalogue import KAI, VOLCANO
@@ -25,15 +26,28 @@ NEWEST: dict[str, tuple[int, int]] = {
 """The newest described releases of other schedulers, by API group."""
 
 
+class ServedVersions(Value):
+    """The versions of Kueue's kinds that something in the files brings: an installed release, or definitions.
+
+    `release` is that of the installation; `by_kind` are the versions in the definitions.
+    """
+
+    place: Place
+    release: tuple[int, int] | None = None
+    by_kind: dict[str, tuple[str, ...]] = {}
+
+
 class Target(Value):
     """`gates` are the feature gates that the manager's Configuration sets; others have the release's default.
 
-    `release` is Kueue's; `others` are the releases of other schedulers, by API group.
+    `release` is Kueue's; `others` are the releases of other schedulers, by API group. `installed` is what the files
+    install, which may be older than `release`.
     """
 
     release: tuple[int, int]
     gates: dict[str, bool] = {}
     others: dict[str, tuple[int, int]] = NEWEST
+    installed: tuple[ServedVersions, ...] = ()
 
     def release_of(self, group: str) -> tuple[int, int]:
         """Return the release for which the objects of an API group are validated."""
