@@ -85,6 +85,20 @@ def test_no_choice_of_fewer_cells_and_no_smaller_cut_would_do(case: tuple[list[A
     assert all(n >= (c.floor or 0) for c in cells for cell, n in first.amounts if cell is c.cell)
 
 
+@settings(max_examples=150, deadline=None)
+@given(cases(), st.integers(1, 6))
+def test_each_way_is_what_its_cells_alone_would_give_and_a_limit_keeps_the_first(
+    case: tuple[list[Adjustable], GroupCapacity], most: int
+) -> None:
+    cells, room = case
+    every = list(lowerings(cells, room))
+    assert list(lowerings(cells, room, most)) == every[:most]
+    for found in every:
+        chosen = {id(c) for c, _ in found.amounts}
+        alone = [c if id(c.cell) in chosen else Adjustable(c.cell, None) for c in cells]
+        assert next(lowerings(alone, room)).amounts == found.amounts
+
+
 def test_reserved_queues_yield_last() -> None:
     small, large = adjustable(0, "p", 4, 0), adjustable(1, "p", 8, 0)
     room = GroupCapacity({"p": {"g": None}}, {"g": 10})

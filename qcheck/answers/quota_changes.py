@@ -9,7 +9,7 @@ from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.views import view
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from qcheck.answers.verdict import Verdict
     from qcheck.cluster.cluster import Cluster
@@ -69,13 +69,19 @@ def least_for_workloads(cluster: Cluster, cell: Cell) -> int:
 
 def workload_objection(cluster: Cluster, amounts: tuple[tuple[Cell, int], ...]) -> str:
     """Return which workload would never be admitted with other amounts of some quotas; empty if none is known."""
-    changed = with_quotas(cluster, {(c.holder, *c.key): n for c, n in amounts})
-    for cell, amount in amounts:
-        for need, verdict in _needs(cluster).get((cell.holder, *cell.key), ()):
-            if cell.limit is None or cell.limit - (cell.promised - amount) >= need:
-                break
-            now = judge(changed, verdict.workload)
-            if now.admitted is False:
-                why = now.reasons[0].message if now.reasons else now.word
-                return f"{verdict.workload.id} would never be admitted: {why}"
+    short = [verdict for cell, amount in amounts for verdict in _short(cluster, cell, amount)]
+    changed = with_quotas(cluster, {(c.holder, *c.key): n for c, n in amounts}) if short else cluster
+    for verdict in short:
+        now = judge(changed, verdict.workload)
+        if now.admitted is False:
+            why = now.reasons[0].message if now.reasons else now.word
+            return f"{verdict.workload.id} would never be admitted: {why}"
     return ""
+
+
+def _short(cluster: Cluster, cell: Cell, amount: int) -> Iterator[Verdict]:
+    """Yield the workloads that need more of a quota than its limit would be with another amount."""
+    for need, verdict in _needs(cluster).get((cell.holder, *cell.key), ()):
+        if cell.limit is None or cell.limit - (cell.promised - amount) >= need:
+            return
+        yield verdict

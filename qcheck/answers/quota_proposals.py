@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 from qcheck.answers.constraints import Mode
 from qcheck.answers.proposals import Proposal, Way
 from qcheck.answers.quota_changes import least_for_workloads, workload_objection
@@ -83,20 +81,24 @@ def _fewest(
 
     One of each kind comes first. Obvious choices come with the objections to them.
     """
-    able = [c for c in cells if c.origin is AmountOrigin.DECLARED and c.promised]
-    fixed = [Adjustable(c, None) for c in cells if c not in able]
+    able = [c for c in cells if _is_able(c)]
+    fixed = [Adjustable(c, None) for c in cells if not _is_able(c)]
     bound = {id(c): _floor(cluster, c, constraints) for c in able}
     every = [*(_adjustable(cluster, c, 0) for c in able), *fixed]
     ways: list[list[Lowering]] = []
     for floors in ({}, bound, {id(c): _with_a_node(cluster, c, bound[id(c)]) for c in able}):
         adjustable = [_adjustable(cluster, c, floors.get(id(c), 0)) for c in able]
         known = {_key(f) for found in ways for f in found}
-        ways.append([f for f in islice(lowerings([*adjustable, *fixed], room), MOST_QUOTAS) if _key(f) not in known])
+        ways.append([f for f in lowerings([*adjustable, *fixed], room, MOST_QUOTAS) if _key(f) not in known])
     smallest = min((len(f.amounts) for found in ways[:2] for f in found), default=0)
     ways[2] = [replace(f, proved=f.proved and len(f.amounts) <= smallest) for f in ways[2]]
     for part in ([way[:1] for way in ways], [way[1:] for way in ways]):
         for found in part:
             yield from _proposed(cluster, found, every, room, constraints)
+
+
+def _is_able(cell: Cell) -> bool:
+    return cell.origin is AmountOrigin.DECLARED and cell.promised > 0
 
 
 def _key(found: Lowering) -> frozenset[tuple[int, int]]:

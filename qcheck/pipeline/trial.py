@@ -51,6 +51,7 @@ class Trials:
         self._settings = settings
         self._watch = watch
         self._known: dict[frozenset[tuple[Spot, str]], TrialState] = {}
+        self._edits: dict[Replacement, ValueEdit] = {}
         self._documents = {(d.path, d.index): d for d in _documents(read)}
         self._traced = [d for d in self._documents.values() if isinstance(d, Traced)]
         self.start = self._judged((), read)
@@ -82,6 +83,11 @@ class Trials:
 
     def edit(self, value: Replacement) -> ValueEdit:
         """Return the edit of the file that a person writes. Raises `Impossible` if that is unknown."""
+        if value not in self._edits:
+            self._edits[value] = self._edit(value)
+        return self._edits[value]
+
+    def _edit(self, value: Replacement) -> ValueEdit:
         written = self._first(value.place).written()
         origin = written.origin
         if not isinstance(origin, Document) or isinstance(origin, EmbeddedDocument) or origin.source is not None:

@@ -7,6 +7,7 @@ choice works iff the others can be met together with the minimums of the chosen 
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cached_property
 from itertools import combinations, islice, product
 from math import comb, prod
@@ -37,6 +38,11 @@ class Adjustable(Value):
     def room(self) -> int:
         """The most by which the cell may be lowered."""
         return 0 if self.floor is None else max(0, self.cell.promised - self.floor)
+
+    @property
+    def kind(self) -> tuple[str, int, int, bool]:
+        """Everything that matters when it is lowered: cells of one kind are interchangeable."""
+        return self.cell.pool, self.cell.promised, self.room, self.yields_last
 
 
 class GroupCapacity(Value, cached=True):
@@ -75,8 +81,8 @@ class Lowering(Value):
         return max((c.promised - n) * 10**6 // c.promised for c, n in self.amounts)
 
 
-def lowerings(cells: Sequence[Adjustable], room: GroupCapacity) -> Iterator[Lowering]:
-    """Yield the ways to lower the fewest cells, the smallest relative cut first.
+def lowerings(cells: Sequence[Adjustable], room: GroupCapacity, most: int = MOST_COMPARED) -> Iterator[Lowering]:
+    """Yield at most `most` ways to lower the fewest cells, the smallest relative cut first.
 
     Cells that yield last are lowered only if lowering all others is not enough, and then in as few of the ways as
     possible. Nothing is yielded if lowering does not help, or nothing needs to be lowered.
@@ -88,28 +94,40 @@ def lowerings(cells: Sequence[Adjustable], room: GroupCapacity) -> Iterator[Lowe
     able = sorted((c for c in cells if c.room), key=lambda c: (c.yields_last, -c.room))
     first = [c for c in able if not c.yields_last]
     for some in (first, able) if 0 < len(first) < len(able) else (able,):
-        found = list(_smallest(some, wanted, needed, room))
+        found = list(_smallest(some, wanted, needed, room, most))
         if found:
             last = {id(c.cell) for c in some if c.yields_last}
-            yield from sorted(found, key=lambda f: (sum(id(c) in last for c, _ in f.amounts), f.taken, f.largest_cut))
+            found.sort(key=lambda f: (sum(id(c) in last for c, _ in f.amounts), f.taken, f.largest_cut))
+            yield from found[:most]
             return
 
 
 def _smallest(
-    able: Sequence[Adjustable], wanted: dict[str, int], needed: int, room: GroupCapacity
+    able: Sequence[Adjustable], wanted: dict[str, int], needed: int, room: GroupCapacity, most: int
 ) -> Iterator[Lowering]:
-    """Yield the choices of the fewest cells, each with its reductions."""
+    """Yield the choices of the fewest cells, each with its reductions.
+
+    Choices of equal cells have equal reductions and equal ranks. So each is lowered once, and the first `most` suffice.
+    """
     by_pool: dict[str, list[Adjustable]] = {}
     for each in sorted(able, key=lambda c: -c.room):
         by_pool.setdefault(each.cell.pool, []).append(each)
     rooms = {pool: tuple(c.room for c in mine) for pool, mine in by_pool.items()}
     outcome = fewest(FewestQuestion({p: wanted.get(p, 0) for p in room.reach}, rooms, room.reach, room.capacity))
+    kinds: dict[tuple[str, int, int, bool], int] = {}
+    kind_of = {id(c): kinds.setdefault(c.kind, len(kinds)) for c in able}
+    lowered: dict[tuple[int, ...], list[int] | None] = {}
+    yielded: Counter[tuple[int, ...]] = Counter()
     for counts in outcome.choices:
         for chosen in _choices(list(by_pool.values()), counts):
-            if sum(c.room for c in chosen) >= needed:
-                amounts = _lowered(chosen, wanted, needed, room)
-                if amounts is not None:
-                    yield Lowering(amounts, outcome.proved)
+            equal = tuple([kind_of[id(c)] for c in chosen])
+            if equal not in lowered:
+                lowered[equal] = _lowered(chosen, wanted, needed, room)
+            amounts = lowered[equal]
+            if amounts is not None and yielded[equal] < most:
+                yielded[equal] += 1
+                cells = (c.cell for c in chosen)
+                yield Lowering(tuple(zip(cells, amounts, strict=True)), outcome.proved)
 
 
 def _choices(by_pool: Sequence[Sequence[Adjustable]], counts: Sequence[int]) -> Iterable[list[Adjustable]]:
@@ -124,11 +142,14 @@ def _choices(by_pool: Sequence[Sequence[Adjustable]], counts: Sequence[int]) -> 
 
 def _lowered(
     chosen: Sequence[Adjustable], wanted: dict[str, int], needed: int, room: GroupCapacity
-) -> tuple[tuple[Cell, int], ...] | None:
-    """Lower the chosen cells in proportion to what each can give, as far as their nodes allow; None if too little.
+) -> list[int] | None:
+    """Lower the chosen cells in proportion to what each can give, as far as their nodes allow.
 
-    All of them start at their floors, which must be met together with the others; then each is raised again.
+    All of them start at their floors, which must be met together with the others; then each is raised again. None if
+    the floors cannot be met, or if a cell is not lowered after all.
     """
+    if sum(c.room for c in chosen) < needed:
+        return None
     amounts = [c.cell.promised - c.room for c in chosen]
     totals = dict(wanted)
     for each in chosen:
@@ -144,8 +165,7 @@ def _lowered(
             more = room.met(raised) - sum(totals.values())
             amounts[i] += more
             totals[each.cell.pool] += more
-    made = tuple((c.cell, n) for c, n in zip(chosen, amounts, strict=True) if n != c.cell.promised)
-    return made if len(made) == len(chosen) else None
+    return amounts if all(n != c.cell.promised for c, n in zip(chosen, amounts, strict=True)) else None
 
 
 def in_units(found: Lowering, units: Sequence[int], cells: Iterable[Adjustable], room: GroupCapacity) -> Lowering:
