@@ -218,12 +218,12 @@ class CohortTree:
 
     def reach(self, borrower: str, lender: str, cell: FlavorResource) -> int:
         """Return the most of anything below `lender`'s cohort that `borrower` could hold: the narrowest limit."""
-        between = self._way(self.queues[borrower].parent, self.queues[lender].parent, cell)
+        between = self.limit_between(self.queues[borrower].parent, self.queues[lender].parent, cell)
         quota = self.queues[borrower].cells.get(cell)
         own = UNLIMITED if quota is None or quota.borrowing_limit is None else quota.borrowing_limit
         return min(between, own)
 
-    def _way(self, borrowing: str | None, lending: str | None, cell: FlavorResource) -> int:
+    def limit_between(self, borrowing: str | None, lending: str | None, cell: FlavorResource) -> int:
         """Return the narrowest limit between the cohorts of a borrower and a lender.
 
         It is the least of what the lending side lends upward and the borrowing side may take from above, below their

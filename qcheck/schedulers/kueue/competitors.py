@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from qcheck.supply.eligibility import NodeDemand
     from qcheck.supply.groups import NodeGroup
 
+    Ranks = tuple[int, int]
     Relation = Callable[["Contender", "Contender"], bool]
 
 
@@ -105,6 +106,12 @@ class Contention:
         for each in self.contenders:
             found.setdefault(each.queue.name, []).append(each)
         return found
+
+    @cached_property
+    def ranks(self) -> dict[str, Ranks]:
+        """Kueue's lowest and highest priority of the contenders by the name of their ClusterQueue."""
+        values = {name: [c.rank.value for c in members] for name, members in self.of_queue.items()}
+        return {name: (min(v), max(v)) for name, v in values.items()}
 
     def _contender(self, workload: Workload, queue: ClusterQueue) -> Contender | None:
         rank, pods = kueue_rank(self._cluster, workload), pod_ranks(self._cluster, workload)

@@ -60,7 +60,7 @@ class Loans:
             self._keen[cell] = sorted(able, key=lambda q: (not self.is_by_nature(q, cell), q.name))
         return self._keen[cell]
 
-    def _keen_below(self, root: str | None, cell: FlavorResource) -> list[ClusterQueue]:
+    def below(self, root: str | None, cell: FlavorResource) -> list[ClusterQueue]:
         """Return the queues of `keen` in one tree, in the same order."""
         key = (root, cell)
         if key not in self._keen_by_root:
@@ -113,7 +113,7 @@ class Loans:
     def of(self, owner: ClusterQueue, quota: Quota) -> Iterator[Loan]:
         """Yield a loan for each queue that may hold the owner's quota of one cell, those meant for borrowing first."""
         root = cohort_tree(self._cluster).root(owner.name)
-        return self._loans(owner, quota, self._keen_below(root, quota.key))
+        return self._loans(owner, quota, self.below(root, quota.key))
 
     def main(self, owner: ClusterQueue) -> Loan | None:
         """Return the most important loan: of accelerators if the owner lends any, else the first."""

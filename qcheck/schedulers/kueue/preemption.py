@@ -7,25 +7,25 @@ running workloads; amounts are the most that could be lent.
 from __future__ import annotations
 
 from enum import StrEnum
+from itertools import chain
 
 from qcheck.cluster.kueue import ClusterQueue, Preemption, PreemptionPolicy, Quota
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.views import view
+from qcheck.schedulers.kueue.borrower_groups import borrower_groups
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
 from qcheck.schedulers.kueue.competitors import contention_of
 from qcheck.schedulers.kueue.loans import loans_of
-from qcheck.schedulers.kueue.preemption_cost import DEFAULT_GRACE, preemption_cost
+from qcheck.schedulers.kueue.preemption_cost import DEFAULT_GRACE
 from qcheck.schedulers.kueue.priorities import global_default
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.cluster.cluster import Cluster
-    from qcheck.schedulers.kueue.loans import Loan
-
-Slowest = dict[str, tuple[int, str]]
-"""The seconds and the workload that needs them, by the name of its ClusterQueue."""
+    from qcheck.schedulers.kueue.borrower_groups import BorrowerGroup
+    from qcheck.schedulers.kueue.competitors import Ranks
 
 
 class ComesBack(StrEnum):
@@ -75,8 +75,7 @@ class Matrix(Value):
 def preemption_matrix(cluster: Cluster) -> Matrix:
     """Return the matrix of a cluster: every queue's stance, and a claim for every cell that it lends."""
     fair = cluster.configuration is not None and cluster.configuration.fair_sharing
-    known = _known(cluster)
-    stances = tuple(Stance(q, tuple(_effects(cluster, q, fair, known.differ))) for q in cluster.queues)
+    stances = tuple(Stance(q, tuple(_effects(cluster, q, fair))) for q in cluster.queues)
     claims = tuple(c for q in cluster.queues for c in _claims(cluster, q))
     return Matrix(
         cluster=cluster.name, fair_sharing=fair, profile=cluster.policy.profile, stances=stances, claims=claims
@@ -92,25 +91,32 @@ def _claims(cluster: Cluster, owner: ClusterQueue) -> Iterator[LendingClaim]:
 
 def claims_on(cluster: Cluster, owner: ClusterQueue, quota: Quota) -> Iterator[LendingClaim]:
     """Yield the claims of an owner on its quota of one cell, one for holders with the same outcome."""
-    known = _known(cluster)
-    outcomes: dict[tuple[ComesBack, str], list[Loan]] = {}
-    for loan in loans_of(cluster).of(owner, quota):
-        outcomes.setdefault(_outcome(known, loan), []).append(loan)
-    for (outcome, why), loans in outcomes.items():
-        yield _claim(cluster, outcome, why, loans, known)
+    if min(quota.nominal, cohort_tree(cluster).lent(owner.name, quota.key)) <= 0:
+        return
+    outcomes: dict[tuple[ComesBack, str], list[BorrowerGroup]] = {}
+    for group in borrower_groups(cluster, owner, quota.key):
+        outcomes.setdefault(_outcome(cluster, owner, group.ranks), []).append(group)
+    for (outcome, why), groups in outcomes.items():
+        yield _claim(cluster, owner, quota, outcome, why, groups)
 
 
-def _claim(cluster: Cluster, outcome: ComesBack, why: str, loans: list[Loan], known: Known) -> LendingClaim:
-    owner, quota = loans[0].owner, loans[0].quota
-    names = tuple(sorted(loan.borrower.name for loan in loans))
-    amount = min(cohort_tree(cluster).lent(owner.name, quota.key), sum(loan.amount for loan in loans))
-    slowest = max((known.slowest[n] for n in names if n in known.slowest), default=None)
+def _claim(
+    cluster: Cluster,
+    owner: ClusterQueue,
+    quota: Quota,
+    outcome: ComesBack,
+    why: str,
+    groups: list[BorrowerGroup],
+) -> LendingClaim:
+    lent = cohort_tree(cluster).lent(owner.name, quota.key)
+    total = sum(group.borrowed(min(quota.nominal, lent), owner.name) for group in groups)
+    slowest = max((found for group in groups if (found := group.slowest(owner.name)) is not None), default=None)
     seconds, workload = (None, None) if outcome is ComesBack.NEVER else slowest or (DEFAULT_GRACE, None)
     return LendingClaim(
         owner=owner,
         quota=quota,
-        holders=names,
-        amount=amount,
+        holders=_holders(groups, owner.name),
+        amount=min(lent, total),
         outcome=outcome,
         why=why,
         seconds=seconds,
@@ -119,43 +125,19 @@ def _claim(cluster: Cluster, outcome: ComesBack, why: str, loans: list[Loan], kn
     )
 
 
-def _teardowns(cluster: Cluster) -> Slowest:
-    """Return the slowest teardown among the known workloads of each queue."""
-    slowest: Slowest = {}
-    for workload, queue in contention_of(cluster).queued:
-        took = preemption_cost(workload, {}).seconds
-        if took > slowest.get(queue.name, (-1, ""))[0]:
-            slowest[queue.name] = took, str(workload.id)
-    return slowest
+def _holders(groups: list[BorrowerGroup], owner: str) -> tuple[str, ...]:
+    names = sorted(chain.from_iterable(group.names for group in groups))
+    return tuple([name for name in names if name != owner])
 
 
-class Known(Value):
-    """Known facts about the workloads of a cluster.
-
-    These are Kueue's lowest and highest priority in each queue, the slowest teardown, and whether priorities differ at
-    all.
-    """
-
-    ranks: dict[str, tuple[int, int]]
-    slowest: Slowest
-    differ: bool
-
-
-@view
-def _known(cluster: Cluster) -> Known:
-    values = {name: [c.rank.value for c in members] for name, members in contention_of(cluster).of_queue.items()}
-    ranks = {name: (min(v), max(v)) for name, v in values.items()}
-    return Known(ranks, _teardowns(cluster), differs(cluster))
-
-
-def _outcome(known: Known, loan: Loan) -> tuple[ComesBack, str]:
-    """Return the effect of the owner's reclaimWithinCohort on one borrower, and the reason."""
-    reclaim = loan.owner.preemption.reclaim
+def _outcome(cluster: Cluster, owner: ClusterQueue, theirs: Ranks | None) -> tuple[ComesBack, str]:
+    """Return the effect of the owner's reclaimWithinCohort on borrowers of some priorities, and the reason."""
+    reclaim = owner.preemption.reclaim
     if reclaim is PreemptionPolicy.NEVER:
         return ComesBack.NEVER, "reclaimWithinCohort is Never: the quota returns only when the borrowers finish"
     if reclaim is PreemptionPolicy.ANY:
         return ComesBack.ALWAYS, "reclaimWithinCohort is Any: borrowers of every priority are preempted"
-    mine, theirs = known.ranks.get(loan.owner.name), known.ranks.get(loan.borrower.name)
+    mine = contention_of(cluster).ranks.get(owner.name)
     if mine and theirs and mine[1] <= theirs[0]:
         return ComesBack.NEVER, f"reclaimWithinCohort is LowerPriority, and no borrower is below the owner's {mine[1]}"
     if mine and theirs and mine[0] > theirs[1]:
@@ -163,7 +145,7 @@ def _outcome(known: Known, loan: Loan) -> tuple[ComesBack, str]:
             ComesBack.ALWAYS,
             f"reclaimWithinCohort is LowerPriority, and all borrowers are below the owner's {mine[0]}",
         )
-    if not known.differ:
+    if not differs(cluster):
         return ComesBack.NEVER, "reclaimWithinCohort is LowerPriority, and all workloads have one priority"
     return (
         ComesBack.FROM_LOWER,
@@ -171,6 +153,7 @@ def _outcome(known: Known, loan: Loan) -> tuple[ComesBack, str]:
     )
 
 
+@view
 def differs(cluster: Cluster) -> bool:
     """Return whether two workloads can have different priorities in Kueue: some class differs from the default."""
     default = global_default(cluster)
@@ -181,7 +164,7 @@ def differs(cluster: Cluster) -> bool:
     return not cluster.has_all("WorkloadPriorityClass", "PriorityClass") or any(v != base for v in values)
 
 
-def _effects(cluster: Cluster, queue: ClusterQueue, fair: bool, differ: bool) -> Iterator[str]:
+def _effects(cluster: Cluster, queue: ClusterQueue, fair: bool) -> Iterator[str]:
     """Yield the effects of a combination of policies, in the order of its fields."""
     policy = queue.preemption
     if policy.within_queue is PreemptionPolicy.NEVER:
@@ -197,7 +180,7 @@ def _effects(cluster: Cluster, queue: ClusterQueue, fair: bool, differ: bool) ->
     if loans_of(cluster).main(queue) is None:
         yield "it lends no quota that others can use"
     else:
-        yield _reclaim_effect(policy, differ)
+        yield _reclaim_effect(policy, differs(cluster))
     yield from _borrow_effects(policy, fair)
     owners = [loan.owner.name for loan in loans_of(cluster).to(queue) if loan.is_reclaimable]
     if owners:

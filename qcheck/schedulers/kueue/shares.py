@@ -5,6 +5,8 @@ Source: Kueue 0.20 `pkg/cache/scheduler/resource_node.go`, `fair_sharing.go`, `p
 
 from __future__ import annotations
 
+from itertools import chain
+
 from qcheck.cluster.units import named, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.views import view
@@ -131,7 +133,7 @@ def _queue(
         limit=tree.queue_potential(queue.name, cell),
         reclaimable=Reclaimable(
             amount=min(lent, sum(c.amount for c in taken_back)),
-            holders=tuple(sorted({h for c in taken_back for h in c.holders})),
+            holders=tuple(sorted(chain.from_iterable(c.holders for c in taken_back))),
             how=why,
         ),
         notes=tuple(_notes(cluster, queue, quota, fair, usage, unused)),
