@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.workloads import Workload
     from qcheck.quota.start_decision import StartDecision
+    from qcheck.schedulers.kueue.admission import Look
 
 
 def judge(cluster: Cluster, workload: Workload) -> Verdict:
@@ -60,12 +61,23 @@ def judged_alike(cluster: Cluster, workloads: Iterable[Workload]) -> Iterator[tu
 @answered_once
 def decide_on_nodes(cluster: Cluster, workload: Workload) -> Decision:
     """Return Kueue's decision, with the nodes if topology-aware scheduling considers them."""
+    look = _look(cluster, workload)
+    return decide(cluster, workload) if look is None else decided(cluster, workload, look)
+
+
+def decide_on_covered(cluster: Cluster, workload: Workload) -> Decision:
+    """Return Kueue's decision as if the workload did not request what its queue does not cover."""
+    return decided(cluster, workload, _look(cluster, workload), covered_only=True)
+
+
+def _look(cluster: Cluster, workload: Workload) -> Look | None:
+    """Return the check of the nodes that topology-aware scheduling makes; None if it does not consider them."""
     queue = destination(cluster, at_home(cluster, workload)).queue
     if queue is None or not any(uses_topology(cluster, queue, pod_set) for pod_set in workload.pod_sets):
-        return decide(cluster, workload)
+        return None
     from qcheck.schedulers.kueue.topology import look  # 0.9 ms
 
-    return decided(cluster, workload, look)
+    return look
 
 
 def _judged(cluster: Cluster, workload: Workload, start: StartDecision) -> Verdict:

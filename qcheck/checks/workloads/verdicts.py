@@ -14,12 +14,12 @@ from qcheck.cluster.unread import QUOTA_KINDS
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.finding import Finding, finding
 from qcheck.findings.severity import Severity
-from qcheck.schedulers.kueue.admission import decide
+from qcheck.schedulers.kueue.admission import decide, uncovered_requests
 from qcheck.supply.pod_requests import bounds
 from qcheck.supply.supply import is_reachable, supply_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from qcheck.answers.verdict import Verdict
     from qcheck.cluster.cluster import Cluster
@@ -44,10 +44,20 @@ _MOST = 4
 @rule("QC601")
 def never_admitted(cluster: Cluster) -> Iterator[Finding]:
     """Report workloads that Kueue can never admit: quota, no matching flavor, topology."""
-    for verdict in verdicts_of(cluster):
+    for each in verdicts_of(cluster):
+        verdict = _on_covered(cluster, each)
         is_reported = _is_reported_elsewhere(cluster, verdict) or _is_broken(cluster, verdict.decision.cluster_queue)
         if _is_refused(verdict) and not is_reported:
             yield _refusal(cluster, verdict)
+
+
+def _on_covered(cluster: Cluster, verdict: Verdict) -> Verdict:
+    """Return the verdict without the resources that the queue does not cover, which QC603 reports."""
+    if not any(r.cause is ReasonCause.RESOURCE_NOT_COVERED for r in verdict.decision.reasons):
+        return verdict
+    from qcheck.answers.judge import decide_on_covered  # 1 ms
+
+    return replace(verdict, decision=decide_on_covered(cluster, verdict.workload))
 
 
 def _is_broken(cluster: Cluster, queue: str | None) -> bool:
@@ -73,9 +83,7 @@ def _is_reported_elsewhere(cluster: Cluster, verdict: Verdict) -> bool:
     reasons = verdict.decision.reasons
     whole = {r for r in reasons if r.cause is ReasonCause.LARGER_THAN_NODE}
     is_reported = all(r.cause in _REPORTED_ELSEWHERE for r in reasons if r not in whole)
-    return any(r.cause is ReasonCause.RESOURCE_NOT_COVERED for r in reasons) or (
-        is_reported and all(_asks_for_a_whole_node(cluster, verdict, r.resource or "") for r in whole)
-    )
+    return is_reported and all(_asks_for_a_whole_node(cluster, verdict, r.resource or "") for r in whole)
 
 
 def _refusal(cluster: Cluster, verdict: Verdict) -> Finding:
@@ -181,18 +189,28 @@ def _quota_taken(cluster: Cluster, verdict: Verdict, reason: Reason) -> Place | 
 def resource_not_covered(cluster: Cluster) -> Iterator[Finding]:
     """Report workloads that request something for which their queue has no quota."""
     for verdict in verdicts_of(cluster):
-        decision = verdict.decision
-        if decision.admitted is not False:
-            continue
-        for reason in decision.reasons:
-            if reason.cause is ReasonCause.RESOURCE_NOT_COVERED and not _is_a_default(cluster, verdict, reason):
-                found = finding(reason.place, f"{verdict.workload.id} is never admitted: {reason.message}")
-                for place in reason.near:
-                    found = found.near(place, f"resources of {decision.cluster_queue}")
-                found = (
-                    _advised(found, reason.change).about(verdict.workload.id).likely(not cluster.has_all(*QUOTA_KINDS))
-                )
-                yield found.with_data(resource=reason.resource, queue=decision.cluster_queue)
+        if _is_refused(verdict) and verdict.decision.cluster_queue is not None:
+            reasons = uncovered_requests(cluster, verdict.workload)
+            asked = [r for r in reasons if not _is_a_default(cluster, verdict, r)]
+            if asked:
+                yield _uncovered(verdict, asked).likely(not cluster.has_all(*QUOTA_KINDS))
+
+
+def _uncovered(verdict: Verdict, reasons: Sequence[Reason]) -> Finding:
+    first, *others = reasons
+    also = f"; nor does it cover {names([str(r.resource) for r in others])}" if others else ""
+    found = finding(first.place, f"{verdict.workload.id} is never admitted: {first.message}{also}")
+    for reason in others:
+        found = found.near(reason.place, f"the request for {reason.resource}")
+    queue, resources = verdict.decision.cluster_queue, [str(r.resource) for r in reasons]
+    for place in first.near:
+        found = found.near(place, f"resources of {queue}")
+    requests = "requests" if others else "request"
+    return (
+        found.fixed_by(f"Add {names(resources)} to coveredResources of {queue}, or remove the {requests}.")
+        .about(verdict.workload.id)
+        .with_data(resource=first.resource, resources=resources, queue=queue)
+    )
 
 
 def _is_a_default(cluster: Cluster, verdict: Verdict, reason: Reason) -> bool:

@@ -8,7 +8,7 @@ from qcheck.cluster.views import answered_once
 from qcheck.cluster.workloads import Workload
 from qcheck.schedulers.kueue.assignment import Assigned, Assignment, AssignmentTerms
 from qcheck.schedulers.kueue.decision import Decision, Looked
-from qcheck.schedulers.kueue.flavor_assignment import Assigner, demands
+from qcheck.schedulers.kueue.flavor_assignment import Assigner, demands, uncovered
 from qcheck.schedulers.kueue.gates import PARTIAL, is_on
 from qcheck.schedulers.kueue.rejected_workloads import refusals
 from qcheck.schedulers.kueue.routing import at_home, destination
@@ -35,8 +35,22 @@ def decide(cluster: Cluster, workload: Workload) -> Decision:
     return decided(cluster, workload, None)
 
 
-def decided(cluster: Cluster, workload: Workload, look: Look | None) -> Decision:
-    """Return the decision, with `look` at the nodes for every set of flavors found."""
+def uncovered_requests(cluster: Cluster, workload: Workload) -> tuple[Reason, ...]:
+    """Return a reason for each resource that a workload requests and its queue does not cover."""
+    workload = at_home(cluster, workload)
+    queue = destination(cluster, workload).queue
+    if queue is None:
+        return ()
+    terms = AssignmentTerms(bounds(cluster, workload.namespace), workload.framework in COMPLETED_AS_PODS)
+    counts = tuple(p.count for p in workload.unit)
+    return uncovered(cluster, queue, demands(cluster, queue, workload.unit, counts, terms))
+
+
+def decided(cluster: Cluster, workload: Workload, look: Look | None, covered_only: bool = False) -> Decision:
+    """Return the decision, with `look` at the nodes for every set of flavors found.
+
+    With `covered_only` it is made as if the workload did not request what its queue does not cover.
+    """
     workload = at_home(cluster, workload)
     goal = destination(cluster, workload)
     refused = tuple(refusals(cluster, workload))
@@ -44,10 +58,11 @@ def decided(cluster: Cluster, workload: Workload, look: Look | None) -> Decision
         queue = goal.queue.name if goal.queue else None
         return Decision(workload, goal.queue_name, queue, False, reasons=refused, code=refused[0].code)
     limits = bounds(cluster, workload.namespace)
-    found = _decided(cluster, goal, AssignmentTerms(limits, workload.framework in COMPLETED_AS_PODS), workload, look)
+    terms = AssignmentTerms(limits, workload.framework in COMPLETED_AS_PODS, covered_only)
+    found = _decided(cluster, goal, terms, workload, look)
     if limits is UNBOUNDED or found.admitted is not False or goal.blocked:
         return found
-    bare = _decided(cluster, goal, AssignmentTerms(UNBOUNDED, workload.framework in COMPLETED_AS_PODS), workload, look)
+    bare = _decided(cluster, goal, replace(terms, limits=UNBOUNDED), workload, look)
     return found if bare.admitted is False else replace(found, reasons=tuple(_limited(r) for r in found.reasons))
 
 

@@ -16,10 +16,14 @@ Tried = dict[str, dict[str, int]]
 
 
 class AssignmentTerms(Value):
-    """The completion of requests: the LimitRanges and their order (see `pod_requests.adjusted`)."""
+    """The completion of requests: the LimitRanges and their order (see `pod_requests.adjusted`).
+
+    `covered_only`: without the resources that the queue does not cover.
+    """
 
     limits: LimitRangeBounds
     as_pod: bool
+    covered_only: bool = False
 
 
 class PodSetDemand(Value):

@@ -54,13 +54,15 @@ def demands(
     cluster: Cluster, queue: ClusterQueue, pod_sets: tuple[PodSet, ...], counts: tuple[int, ...], terms: AssignmentTerms
 ) -> tuple[PodSetDemand, ...]:
     """Return the charge of each pod set; `pods` count if the queue covers them."""
-    covers_pods = any(PODS in g.covered for g in queue.groups)
+    covered = {r for g in queue.groups for r in g.covered}
     result = []
     for pod_set, count in zip(pod_sets, counts, strict=True):
         per_pod = charged(cluster, pod_set.template, terms.limits, terms.as_pod)
         amounts = {r: a * count for r, a in per_pod.items()}
-        if covers_pods:
+        if PODS in covered:
             amounts[PODS] = count
+        if terms.covered_only:
+            amounts = {r: a for r, a in amounts.items() if r in covered}
         asked = completed(cluster, pod_set.template, terms.limits, terms.as_pod)
         result.append(PodSetDemand(pod_set, count, amounts, frozenset(asked)))
     return tuple(result)
@@ -119,7 +121,7 @@ class Assigner:
             if resource in flavors or (group is None and lets_through(self._cluster, total[resource])):
                 continue
             if group is None:
-                return {}, {}, (self._uncovered(together, resource),), ReasonCode.NO_MATCHING_FLAVOR
+                return {}, {}, (_uncovered(self._queue, together, resource),), ReasonCode.NO_MATCHING_FLAVOR
             start = begun.get(resource, LAST) + 1
             best, attempts = self._choose(group, together, total, start)
             if best is None:
@@ -134,20 +136,6 @@ class Assigner:
             at = start + len(attempts) - 1
             seen.update({r: at if at < len(group.flavors) - 1 else LAST for r in total if r in group.covered})
         return flavors, seen, (), None
-
-    def _uncovered(self, together: list[PodSetDemand], resource: str) -> Reason:
-        asking = next(d for d in together if resource in d.amounts)
-        covered = ", ".join(r for g in self._queue.groups for r in g.covered) or "nothing"
-        return Reason(
-            code=ReasonCode.NO_MATCHING_FLAVOR,
-            cause=ReasonCause.RESOURCE_NOT_COVERED,
-            message=f"pod set {asking.pod_set.name} asks for {name_amount(resource, asking.amounts[resource])}, "
-            f"which {self._queue.name} does not cover (it covers {covered})",
-            place=place_of(asking.pod_set, resource),
-            near=(self._queue.place.at("spec", "resourceGroups"),),
-            change=f"add {resource} to coveredResources of {self._queue.name}, or remove the request",
-            resource=resource,
-        )
 
     def _choose(
         self, group: ResourceGroup, together: list[PodSetDemand], total: Amounts, start: int
@@ -254,6 +242,32 @@ def lets_through(cluster: Cluster, amount: int) -> bool:
     manager = cluster.configuration
     ignores = manager is not None and manager.ignore_undeclared and is_on(cluster, QUOTA_CHECK)
     return ignores or (amount == 0 and cluster.policy.kueue.at_least(_ZERO_SKIPPED_SINCE))
+
+
+def uncovered(cluster: Cluster, queue: ClusterQueue, wanted: tuple[PodSetDemand, ...]) -> tuple[Reason, ...]:
+    """Return why each requested resource that the queue does not cover prevents admission, in the assigner's order."""
+    covered = {r for g in queue.groups for r in g.covered}
+    found: dict[str, Reason] = {}
+    for together in grouped(wanted):
+        for resource in sorted({r for d in together for r in d.amounts} - covered - found.keys()):
+            if not lets_through(cluster, sum(d.amounts.get(resource, 0) for d in together)):
+                found[resource] = _uncovered(queue, together, resource)
+    return tuple(found.values())
+
+
+def _uncovered(queue: ClusterQueue, together: list[PodSetDemand], resource: str) -> Reason:
+    asking = next(d for d in together if resource in d.amounts)
+    covered = ", ".join(r for g in queue.groups for r in g.covered) or "nothing"
+    return Reason(
+        code=ReasonCode.NO_MATCHING_FLAVOR,
+        cause=ReasonCause.RESOURCE_NOT_COVERED,
+        message=f"pod set {asking.pod_set.name} asks for {name_amount(resource, asking.amounts[resource])}, "
+        f"which {queue.name} does not cover (it covers {covered})",
+        place=place_of(asking.pod_set, resource),
+        near=(queue.place.at("spec", "resourceGroups"),),
+        change=f"add {resource} to coveredResources of {queue.name}, or remove the request",
+        resource=resource,
+    )
 
 
 def has_topology(cluster: Cluster, flavor: str) -> bool:
