@@ -9,6 +9,8 @@ from manifests import FLAVOR, cluster_queue, local_queue
 
 from qcheck.api import audit
 from qcheck.cli.entrypoint import run as front
+from qcheck.cluster.policy import Policy, Release
+from qcheck.settings import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -303,3 +305,29 @@ def test_what_only_some_clients_are_refused_is_told_of_workloads_that_matter(
         "nodes.yaml": NODES,
     }
     assert said(repository, files, "QC003") == expected
+
+
+INSTALL = """\
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources: ["https://github.com/kubernetes-sigs/kueue/releases/download/v0.10.2/manifests.yaml"]
+"""
+
+
+def test_what_the_installed_release_accepts_is_no_error(repository: Path) -> None:
+    files = {
+        "kueue/config.yaml": MANAGER.replace("v1beta2", "v1beta1")
+        + "integrations: {frameworks: [kubeflow.org/mxjob]}\n",
+        "queues.yaml": QUEUE.replace("AMOUNT", "16").replace("v1beta2", "v1beta1"),
+    }
+    rules = ("QC006", "QC701")
+    assert said(repository, files, *rules) == [("QC006", "warning"), ("QC701", "error")]
+    assert [f.fixes != () for f in audit(["."]).findings if f.rule and f.rule.id == "QC006"] == [True]
+    assert said(repository, {"install/kustomization.yaml": INSTALL}, *rules) == [
+        ("QC006", "warning"),
+        ("QC701", "warning"),
+    ]
+    doubted = [f for f in audit(["."]).findings if f.rule and f.rule.id in rules]
+    assert all(f.fixes == () and f.help is not None and 'kueue: "0.10"' in f.help for f in doubted)
+    older = Settings(policy=Policy(kueue=Release(0, 10)))
+    assert not any(f.rule.id in rules for f in audit(["."], older).findings if f.rule)

@@ -25,11 +25,12 @@ from qcheck.kinds.schema.catalogue import KAI, VOLCANO
 from qcheck.kinds.validation.target import ServedVersions, Target
 from qcheck.pipeline.api_rejections import begin
 from qcheck.pipeline.deep_queues import without_deep_queues
+from qcheck.pipeline.installed_release import by_installed_release
 from qcheck.pipeline.objects import decoded, objects_of
 from qcheck.pipeline.relevance import concerns_queues_text, kinds_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue_configuration import Configuration
@@ -66,11 +67,19 @@ def model(
     configuration, misconfigured = _configuration(files, scope.policy.kueue)
     installs = _installs(files)
     install = agreed(installs)
-    rejected = begin(found.written, _target(scope.policy, configuration, installs))
+    target = _target(scope.policy, configuration, installs)
+    rejected = begin(found.written, target)
     scheduler, misread = _volcano_scheduler(scope, files)
     own, state = _own(found.distinct.first)
     kept = without_deep_queues(list(decoded(own)))
     problems, not_read = _gaps(files, as_is, renders)
+
+    def judged_by(release: Release, paths: Set[str]) -> list[Problem]:
+        written = [m for m in found.written if m.document.path in paths]
+        other = replace(target, release=(release.major, release.minor))
+        return [*_configuration(files, release)[1], *validate_cluster.refused(written, other)]
+
+    refused = [*misconfigured, *(p for p in rejected() if not as_is.is_completed(p))]
     return assemble(
         scope.name,
         _policy(scope.policy, files),
@@ -80,9 +89,8 @@ def model(
         install=install,
         problems=[
             *problems,
-            *misconfigured,
+            *by_installed_release(refused, install, scope.policy.kueue, judged_by),
             *misread,
-            *(p for p in rejected() if not as_is.is_completed(p)),
             *found.problems,
             *kept.problems,
         ],

@@ -42,6 +42,8 @@ FRAMEWORKS = {
     "leaderworkerset.x-k8s.io/leaderworkerset": "LeaderWorkerSet.v1.leaderworkerset.x-k8s.io",
 }
 """Built-in integrations and the kind of each."""
+REMOVED = {"kubeflow.org/mxjob": (0, 11)}
+"""Former integrations, with the first release that lacks each (kueue#4077)."""
 _WITHOUT_ADAPTER = ("Deployment.v1.apps", "SparkApplication.v1beta2.sparkoperator.k8s.io")
 """Kinds that MultiKueue cannot dispatch itself."""
 _ON_PODS = ("deployment", "statefulset", "leaderworkerset.x-k8s.io/leaderworkerset")
@@ -90,15 +92,25 @@ def _integrations(root: Cursor, target: Target) -> Iterator[Failure]:
     seen: dict[str | None, Cursor] = {}
     for name in at.items_at("frameworks"):
         if isinstance(name.data, str) and name.data not in FRAMEWORKS:
-            near = nearest(name.data, FRAMEWORKS)
-            text = f"Unsupported value: {show(name.data)}: is not a built-in integration of Kueue"
-            yield refuse(name, "CFG-V02", text, f"write {near}" if near else "")
+            yield from _unknown(name, name.data, target)
         yield from _again(name, seen, "CFG-V02")
     if target.release < _PODS_IMPLIED and "pod" not in seen:
         for name in (seen[n] for n in _ON_PODS if n in seen):
             text = f"Invalid value: {show(name.data)}: needs the integration pod, which is not enabled"
             yield refuse(name, "CFG-V02", text, "add pod to the list")
     yield from _external(at.items_at("externalFrameworks"), _enabled(root), "CFG-V03")
+
+
+def _unknown(at: Cursor, name: str, target: Target) -> Iterator[Failure]:
+    """Refuse an integration that the release does not have."""
+    removed = REMOVED.get(name)
+    if removed is None:
+        near = nearest(name, FRAMEWORKS)
+        text = f"Unsupported value: {show(name)}: is not a built-in integration of Kueue"
+        yield refuse(at, "CFG-V02", text, f"write {near}" if near else "")
+    elif target.release >= removed:
+        text = f"Unsupported value: {show(name)}: Kueue {removed[0]}.{removed[1]} removed this integration"
+        yield refuse(at, "CFG-V02", text, "remove the line")
 
 
 def _external(names: list[Cursor], enabled: dict[str, Cursor | None], check: str) -> Iterator[Failure]:

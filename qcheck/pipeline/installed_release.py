@@ -1,0 +1,52 @@
+"""Problems of objects that the release of Kueue which the files install does not have."""
+
+from __future__ import annotations
+
+from qcheck.cluster.policy import Release
+from qcheck.cluster.problems import ProblemCode
+from qcheck.cluster.value import TYPE_CHECKING, replace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence, Set
+
+    from qcheck.cluster.kueue_install import KueueInstall
+    from qcheck.cluster.problems import Problem
+
+    Key = tuple[str, tuple[str | int, ...], ProblemCode]
+
+REFUSALS = (ProblemCode.API_REJECTED, ProblemCode.UNKNOWN_FIELD, ProblemCode.CONFIGURATION_REJECTED)
+
+
+def by_installed_release(
+    problems: Sequence[Problem],
+    install: KueueInstall | None,
+    assumed: Release,
+    judged_by: Callable[[Release, Set[str]], Sequence[Problem]],
+) -> list[Problem]:
+    """Return the problems; rejections that the installed release does not repeat are no proof and have no fix.
+
+    `judged_by` returns the problems of the objects in some files for a release.
+    """
+    refused = {p.place.origin.path for p in problems if p.code in REFUSALS}
+    if install is None or install.release is None or not refused:
+        return list(problems)
+    installed = Release(*install.release)
+    if installed == assumed:
+        return list(problems)
+    same = set(map(_key, judged_by(installed, refused)))
+    return [p if p.code not in REFUSALS or _key(p) in same else _doubted(p, install, installed) for p in problems]
+
+
+def _key(problem: Problem) -> Key:
+    return problem.place.origin.path, problem.place.route, problem.code
+
+
+def _doubted(problem: Problem, install: KueueInstall, release: Release) -> Problem:
+    return replace(
+        problem,
+        certain=False,
+        help=f'Set `kueue: "{release}"` in the settings if the cluster runs that release, which accepts this. '
+        f"Before an upgrade: {problem.help[:1].lower()}{problem.help[1:]}",
+        fixes=(),
+        related=(*problem.related, install.place.named(f"this installs Kueue {release}")),
+    )
