@@ -10,7 +10,7 @@ from manifests import FLAVOR, cluster_queue, local_queue
 from qcheck.api import audit
 from qcheck.cli.entrypoint import run as front
 from qcheck.cluster.policy import Policy, Release
-from qcheck.settings import Settings
+from qcheck.settings import ClusterScope, Settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -329,5 +329,6 @@ def test_what_the_installed_release_accepts_is_no_error(repository: Path) -> Non
     ]
     doubted = [f for f in audit(["."]).findings if f.rule and f.rule.id in rules]
     assert all(f.fixes == () and f.help is not None and 'kueue: "0.10"' in f.help for f in doubted)
-    older = Settings(policy=Policy(kueue=Release(0, 10)))
+    policy = Policy(kueue=Release(0, 10))
+    older = Settings(scopes=(ClusterScope("default", policy=policy),))
     assert not any(f.rule.id in rules for f in audit(["."], older).findings if f.rule)
