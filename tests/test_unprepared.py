@@ -332,3 +332,46 @@ def test_what_the_installed_release_accepts_is_no_error(repository: Path) -> Non
     policy = Policy(kueue=Release(0, 10))
     older = Settings(scopes=(ClusterScope("default", policy=policy),))
     assert not any(f.rule.id in rules for f in audit(["."], older).findings if f.rule)
+
+
+CONTAINER = "{name: manager, args: [--metrics-secure]}"
+UNUSED = {
+    "config/kustomization.yaml": "resources: [manager.yaml]\n#patches: [{path: metrics.yaml}]\n",
+    "config/manager.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: system}\n",
+}
+PARTIAL = f"""\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: manager, namespace: system}}
+spec: {{template: {{spec: {{containers: [{CONTAINER}]}}}}}}
+"""
+WHOLE_JOB = """\
+apiVersion: batch/v1
+kind: Job
+metadata: {name: patch}
+spec: {selector: SELECTOR, template: {spec: {restartPolicy: Never, containers: [{name: patch, image: kubectl}]}}}
+"""
+DELETED = "$patch: delete\napiVersion: batch/v1\nkind: Job\nmetadata: {name: train, namespace: team}\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "is_patch"),
+    [
+        ("config/metrics.yaml", PARTIAL, True),
+        ("base/manager_metrics_patch.yaml", PARTIAL, True),
+        ("base/patches/metrics.yaml", PARTIAL, True),
+        ("base/exclude.yaml", DELETED, True),
+        ("base/dispatch.yaml", PARTIAL, False),
+        ("config/patch-job.yaml", WHOLE_JOB.replace("SELECTOR", "{matchLabels: {a: b}}"), False),
+    ],
+)
+def test_a_patch_that_nothing_uses_is_no_object(repository: Path, path: str, text: str, is_patch: bool) -> None:
+    found = said(repository, {**UNUSED, path: text}, "QC003", "QC004")
+    assert (found == []) is is_patch
+    named = [n.path for n in audit(["."]).inputs.not_read if "no kustomization here uses" in n.why]
+    assert named == ([path] if is_patch else [])
+
+
+def test_a_job_may_have_an_empty_selector(repository: Path) -> None:
+    assert said(repository, {"job.yaml": WHOLE_JOB.replace("SELECTOR", "{}")}, "QC003") == []
+    assert said(repository, {"job.yaml": WHOLE_JOB.replace("SELECTOR", "{matchLabels: {a: b}}")}, "QC003") != []

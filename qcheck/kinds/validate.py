@@ -11,7 +11,7 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.api_versions import version_problems
 from qcheck.kinds.quantities import quantity_problems
 from qcheck.kinds.schema.catalogue import CONFIG, KUEUE, OWN, described
-from qcheck.kinds.schema.failure import QUOTE, Failure, field_path
+from qcheck.kinds.schema.failure import QUOTE, REQUIRED, Failure, field_path
 from qcheck.kinds.shared_fields import object_id
 from qcheck.kinds.validation.likeness import likeness
 from qcheck.kinds.validation.metadata import metadata
@@ -161,6 +161,8 @@ def _help(root: Cursor, failure: Failure) -> str:
     A value that needs quotes is shown as written: YAML reads `y` and `1.10` differently.
     """
     fix = failure.fix
+    if not fix and failure.text.startswith(REQUIRED):
+        fix = f"add {field_path(failure.route[len(root.route) :])}"
     if fix.startswith(QUOTE):
         from qcheck.documents.edits import Unsafe, value_text  # 0.5 ms
 

@@ -5,13 +5,12 @@ Relevance is decided here, because it depends on all decoders.
 
 from __future__ import annotations
 
-import posixpath
-
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.load import load
 from qcheck.kinds import validate_cluster
 from qcheck.kinds.decode import mentions_settings, recognises
 from qcheck.nodepools import formats
+from qcheck.pipeline.patch_files import patch_files
 from qcheck.pipeline.relevance import concerns_queues_text
 from qcheck.sources import files
 
@@ -48,7 +47,7 @@ def read(
         except OSError as error:
             not_read.append(files.NotLoaded(file.path, files.reason(error)))
     loaded = _load(contents, limits, watch)
-    partial_objects = _patches(loaded)
+    partial_objects = patch_files(loaded)
     patches = {n.path for n in partial_objects}
     about = {f.text.path for f in loaded if f.documents or concerns_queues_text(f.text.text)}
     whole = [_without_objects(f) if f.text.path in patches else f for f in loaded]
@@ -87,19 +86,6 @@ def _load_in_two(contents: Sequence[tuple[str, bytes]], limits: Limits, watch: W
     mine, theirs = shared(here, there)()
     found = mine | {portion: received(portion, answers) for portion, answers in theirs.items()}
     return [found[at % PORTIONS][at // PORTIONS] for at in range(len(contents))]
-
-
-def _patches(loaded: list[Loaded]) -> list[files.NotLoaded]:
-    """Remove the objects of files that a kustomization applies as patches, and return these files."""
-    if not any("kustomization" in f.text.path.lower() for f in loaded):
-        return []
-    from qcheck.pipeline.kustomizations import KustomizationTree  # 1.0 ms
-
-    members = KustomizationTree(f.text for f in loaded).members()
-    used = dict.fromkeys(path for member in reversed(members) for path in member.patch_files)
-    why = "a patch of a kustomization: its result is known only after rendering (`render` in the settings)"
-    present = {posixpath.normpath(f.text.path): f.text.path for f in loaded}
-    return [files.NotLoaded(present[p], why, failed=False) for p in used if p in present]
 
 
 def _without_objects(patch: Loaded) -> Loaded:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 
 QUOTE = "put it in quotes: "
+REQUIRED = "Required value"
 """The start of a fix for a value that must be a string; `validate` appends the value as it is written in the file."""
 
 

@@ -212,8 +212,15 @@ def wrong_type(node: SchemaNode, wanted: str, value: object) -> Failure:
 
 
 def _unknown(node: SchemaNode, key: str) -> Failure:
-    near = nearest(key, node.children)
+    near = nearest(key, node.children) or _longer(key, node)
     return Failure(None, key, [key], code=ProblemCode.UNKNOWN_FIELD, on_key=True, near=near)
+
+
+def _longer(key: str, node: SchemaNode) -> str:
+    """Return the only field that ends with the key (`secretName` for `name`), else nothing."""
+    ending = key[:1].upper() + key[1:]
+    found = [name for name in node.children if name.endswith(ending)]
+    return found[0] if len(found) == 1 and len(key) > 2 else ""
 
 
 def _missing(node: SchemaNode, child: SchemaNode) -> Failure:

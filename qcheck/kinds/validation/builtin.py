@@ -67,9 +67,14 @@ def _job(at: Cursor) -> Iterator[Failure]:
     yield from _failure_policy(spec)
     yield from _success_policy(spec)
     is_stored = at["metadata"]["uid"].exists
-    if spec["selector"].exists and not spec["manualSelector"].boolean() and not is_stored:
+    selector = spec["selector"]
+    if (
+        (selector["matchLabels"].data or selector["matchExpressions"].data)
+        and not spec["manualSelector"].boolean()
+        and not is_stored
+    ):
         text = "Invalid value: `selector` not auto-generated: the API server writes it, unless manualSelector is true"
-        yield refuse(spec["selector"], "JOB-V03", text, on_key=True)
+        yield refuse(selector, "JOB-V03", text, on_key=True)
     if not spec["template"].exists:
         yield refuse(spec["template"], "JOB-V04", "Required value: a Job has a pod template")
         return

@@ -1,0 +1,70 @@
+"""Files that state changes to objects: patches of kustomizations, whether a kustomization uses them or not."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.kinds.decode import roots
+from qcheck.kinds.kustomize import NAMES
+from qcheck.sources import files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from qcheck.documents.cursor import Cursor
+    from qcheck.documents.load import Loaded
+
+USED = "a patch of a kustomization: its result is known only after rendering (`render` in the settings)"
+UNUSED = "a patch that no kustomization here uses: it is part of an object"
+DIRECTIVE = re.compile(r"^[ \t-]*[\"']?\$(?:patch|retainKeys|setElementOrder/\w+)[\"']?[ \t]*:", re.MULTILINE)
+"""A key of strategic merge patches, which no object has."""
+NAMED = re.compile(r"(?i)(?:^|[-_.])patch(?:es)?(?:[-_.]|$)")
+WITH_SELECTOR = frozenset({"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"})
+WITH_PODS = WITH_SELECTOR | {"Job", "Pod"}
+
+
+def patch_files(loaded: Sequence[Loaded]) -> list[files.NotLoaded]:
+    """Return the files that kustomizations apply as patches, and other files that cannot be objects of their own."""
+    found = _used(loaded) if any("kustomization" in f.text.path.lower() for f in loaded) else []
+    used = {n.path for n in found}
+    folders = {posixpath.dirname(f.text.path) for f in loaded if posixpath.basename(f.text.path) in NAMES}
+    others = (f for f in loaded if f.text.path not in used and _is_unused(f, folders))
+    return [*found, *(files.NotLoaded(f.text.path, UNUSED, failed=False) for f in others)]
+
+
+def _used(loaded: Sequence[Loaded]) -> list[files.NotLoaded]:
+    from qcheck.pipeline.kustomizations import KustomizationTree  # 1.0 ms
+
+    members = KustomizationTree(f.text for f in loaded).members()
+    used = dict.fromkeys(path for member in reversed(members) for path in member.patch_files)
+    present = {posixpath.normpath(f.text.path): f.text.path for f in loaded}
+    return [files.NotLoaded(present[p], USED, failed=False) for p in used if p in present]
+
+
+def _is_unused(file: Loaded, folders: set[str]) -> bool:
+    """Return whether a file is a patch by its text, or by its name or directory if its objects are incomplete."""
+    if not file.documents:
+        return False
+    if "$" in file.text.text and DIRECTIVE.search(file.text.text):
+        return True
+    folder, name = posixpath.split(file.text.path)
+    is_named = NAMED.search(name) or NAMED.search(posixpath.basename(folder))
+    if not folders or not (folder in folders or is_named):
+        return False
+    found = list(_objects(file))
+    return bool(found) and all(map(_is_incomplete, found))
+
+
+def _objects(file: Loaded) -> Iterator[Cursor]:
+    return (found for document in file.documents for found in roots(document))
+
+
+def _is_incomplete(found: Cursor) -> bool:
+    """Return whether an object with pods lacks what every such object has: a selector, and images of its containers."""
+    spec, kind = found["spec"], found.text_at("kind")
+    if kind not in WITH_PODS or (kind in WITH_SELECTOR and spec["selector"].exists):
+        return False
+    containers = (spec if kind == "Pod" else spec["template"]["spec"]).items_at("containers")
+    return not containers or not all(each["image"].exists for each in containers)
