@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from test_unprepared import NODES, RELEASE, said
 
+from qcheck.api import audit
 from qcheck.cli.entrypoint import run as front
 
 if TYPE_CHECKING:
@@ -111,3 +112,34 @@ def test_values_of_the_chart_turn_gpu_sharing_on(
     ).replace(", resources: {limits: {nvidia.com/gpu: 8}}", "")
     queue = KAI_QUEUE.replace("NAME", "research").replace("PARENT", "default-parent-queue").replace("LIMIT", "-1")
     assert said(repository, {"all.yaml": f"{queue}---\n{pods}", "values.yaml": values}, "QC915") == expected
+
+
+RAY = """\
+apiVersion: ray.io/v1
+kind: RayCluster
+metadata: {name: ray, namespace: team, labels: {kai.scheduler/queue: research}}
+spec:
+  headGroupSpec: {template: {spec: {containers: [{name: head, image: ray, resources: {limits: {nvidia.com/gpu: 1}}}]}}}
+"""
+
+
+def test_the_operator_of_ray_may_set_the_scheduler(repository: Path) -> None:
+    queue = KAI_QUEUE.replace("NAME", "research").replace("  parentQueue: PARENT\n", "").replace("LIMIT", "-1")
+    job = KAI_JOB.replace("      schedulerName: kai-scheduler\n", "")
+    assert said(repository, {"queue.yaml": queue, "job.yaml": job}, "QC907") == [("QC907", "error")]
+    assert said(repository, {"job.yaml": RAY}, "QC907") == [("QC907", "warning")]
+    named = RAY.replace("{containers", "{schedulerName: other, containers")
+    assert said(repository, {"job.yaml": named}, "QC907") == [("QC907", "error")]
+
+
+def test_a_plugin_of_another_name_may_be_ones_own(repository: Path) -> None:
+    text = 'actions: "enqueue, allocate"\ntiers: [{plugins: [{name: gang}, {name: npu-v6}]}]\n'
+    (repository / "scheduler.yaml").write_text(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: volcano-scheduler-configmap, namespace: volcano-system}\n"
+        f"data:\n  volcano-scheduler.conf: |\n    {text.replace(chr(10), chr(10) + '    ').rstrip()}\n"
+    )
+    (repository / "queue.yaml").write_text(VOLCANO)
+    (found,) = [f for f in audit(["."]).findings if f.rule and f.rule.id == "QC954" and "npu" in f.message]
+    assert "unless it is a custom plugin" in found.message
+    assert found.help is not None
+    assert "npu-v6.so" in found.help

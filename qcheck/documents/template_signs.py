@@ -6,10 +6,11 @@ import re
 
 STATEMENTS = ("{{", "${", "{%", "%{", "<%")
 """The starts of template statements. Searching a text for their first characters beforehand is much faster."""
-LEFT_OPEN = ("<", "$", "__", "@", "%", "PLACEHOLDER", "REPLACE", "CHANGE", "YOUR_")
+LEFT_OPEN = ("<", "$", "__", "@", "%", "...", "PLACEHOLDER", "REPLACE", "CHANGE", "YOUR_")
 """Every text with a placeholder for people to fill in contains one of these."""
 PLACEHOLDER = re.compile(
-    r"<[A-Za-z]|\$[A-Za-z_]|__[A-Za-z]|@@?(?!sha256:)[A-Za-z]|%%?[A-Za-z]|PLACEHOLDER|REPLACE_?ME|CHANGE_?ME|YOUR_"
+    r"<[A-Za-z]|\$[A-Za-z_]|__[A-Za-z]|@@?(?!sha256:)[A-Za-z]|%%?[A-Za-z]|\.\.\.(?=[\"']?[\s,}\]])"
+    r"|PLACEHOLDER|REPLACE_?ME|CHANGE_?ME|YOUR_"
 )
 """The start of a placeholder; `templates` recognises whole ones. The digest of an image is not one."""
 IN_CAPITALS = re.compile(r""":(?<!- name:)[ \t]+["']?(?:[A-Z][A-Z0-9]*_|NAMESPACE\b)""")
@@ -28,9 +29,21 @@ def may_be_template(text: str) -> bool:
     """Return whether `templates` has anything to examine; cheap."""
     if ("{" in text or "<" in text) and any(mark in text for mark in STATEMENTS):
         return True
-    return any(_is_left_open(text, word) for word in LEFT_OPEN) or any(
-        re.search(FOR_A_VALUE, _before(text, m.start())) for m in IN_CAPITALS.finditer(text)
+    return (
+        any(_is_left_open(text, word) for word in LEFT_OPEN)
+        or _has_gap(text)
+        or any(re.search(FOR_A_VALUE, _before(text, m.start())) for m in IN_CAPITALS.finditer(text))
     )
+
+
+def _has_gap(text: str) -> bool:
+    """Return whether a word ends with `{}`, where a program formats the text; alone, it is an empty mapping."""
+    at = text.find("{}", 1)
+    while at >= 0:
+        if text[at - 1].isalnum() or text[at - 1] in "-_":
+            return True
+        at = text.find("{}", at + 2)
+    return False
 
 
 def _before(text: str, at: int) -> str:

@@ -23,9 +23,10 @@ COMMENT = re.compile(r"^[ \t]*#[^\n]*|(?<=[ \t])#[^\n]*", re.MULTILINE)
 
 PLACEHOLDER = re.compile(
     r"<[A-Za-z][\w .-]*>|\$[A-Za-z_]\w*|__[A-Za-z]\w*__|@@?[A-Za-z]\w*@@?|%%?[A-Za-z]\w*%%?"
+    r"|(?<=[\w-])\{\}|(?<![\w.])\.\.\.(?![\w./])"
     r"|(?<![A-Za-z])(?:PLACEHOLDER|REPLACE_?ME|CHANGE_?ME|YOUR_[A-Z_]+)\w*"
 )
-"""Placeholders that people fill in: `<NUM_NODES>`, `$IMAGE`, `__GPUS__`, `@@NAME@@`, `PLACEHOLDER_ZONE`."""
+"""Placeholders that people fill in: `<NUM_NODES>`, `$IMAGE`, `__GPUS__`, `@@NAME@@`, `job-{}`, `...`."""
 NO_YAML = re.compile(r"(?<=: )(?:@@?[A-Za-z]\w*@@?|%%?[A-Za-z]\w*%%?)")
 """An unquoted placeholder as a value that makes the document invalid YAML."""
 CAPITALS = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|NAMESPACE")

@@ -6,6 +6,7 @@ from qcheck.checks.capacity.arithmetic import names, plural
 from qcheck.checks.missing_references import Reference, by_name, missing, users
 from qcheck.checks.registry import rule
 from qcheck.cluster.kai import KaiQueue, partition_of
+from qcheck.cluster.policy import KAI_SCHEDULER
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kai.jobs import jobs_of
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.schedulers.kai.jobs import KaiJob
 
+RAY = "ray.io"
+"""The API group of Ray, whose operator sets the scheduler of pods if a flag says so."""
 ANY_DEPTH = (0, 13)
 """The first release in which trees may have any depth; before, exactly two levels."""
 _MOST = 4
@@ -147,16 +150,20 @@ def _bypasses(cluster: Cluster, job: KaiJob) -> Finding:
     known = cluster.kai_names
     template = job.workload.pod_sets[0].template
     other = template.scheduler_name or "kube-scheduler"
+    is_open = template.scheduler_name is None and job.workload.id.group == RAY
+    unless = "unless the Ray operator sets schedulerName, " if is_open else ""
     message = (
-        f"{job.workload.id} carries the label {known.queue_label}: {job.queue.name}, but {other} schedules its pods: they "
-        f"use no quota of KAI, but take GPUs that {job.queue.name} relies on"
+        f"{job.workload.id} carries the label {known.queue_label}: {job.queue.name}, but {unless}{other} schedules its pods: "
+        f"they use no quota of KAI, but take GPUs that {job.queue.name} relies on"
     )
     place = job.queue.place or job.workload.name_place
+    also = f"Run the Ray operator with --batch-scheduler={KAI_SCHEDULER}, or set" if is_open else "Set"
     return (
         finding(place, message)
+        .likely(is_open)
         .near(template.place.at("schedulerName"), "the pods' scheduler")
         .about(job.workload.id)
-        .fixed_by(f"Set schedulerName: {known.scheduler} in the pod template, or remove the label.")
+        .fixed_by(f"{also} schedulerName: {known.scheduler} in the pod template, or remove the label.")
         .with_data(queue=job.queue.name, scheduler=template.scheduler_name)
     )
 

@@ -81,8 +81,10 @@ def _switches(queues: Queues) -> Iterator[Finding]:
         if plugin.name not in PLUGINS:
             near = nearest(plugin.name, PLUGINS)
             message = f"the scheduler has no plugin {plugin.name} and starts without it"
-            found = finding(plugin.place.at("name"), message)
-            found = found.fixed_by(f"Write {near}.") if near else found.at_most(Severity.NOTE)
+            own = "" if near else ", unless it is a custom plugin"
+            found = finding(plugin.place.at("name"), f"{message}{own}")
+            file = f"For a custom plugin, put {plugin.name}.so into the directory of --plugins-dir; else remove it."
+            found = found.fixed_by(f"Write {near}.") if near else found.fixed_by(file).at_most(Severity.NOTE)
             yield _of_scheduler(queues, found.with_data(field="plugin", nearest=near))
         for key in HIERARCHY_KEYS:
             if key != HIERARCHY_KEY and key in plugin.options and HIERARCHY_KEY not in plugin.options:

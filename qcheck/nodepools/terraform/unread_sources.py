@@ -36,6 +36,8 @@ MARKS = (
 NODE_WORDS = re.compile(rf"(?i){WORDS}")
 POOL_TYPE = re.compile(r"node_?pool|node_?group|worker_?pool|machine_?pool|machine_?set")
 """Resource types that are node pools, of any provider."""
+NO_POOL_TYPE = re.compile(r"^google_(?:cloudbuild|cloud_run)_")
+"""Workers of services that are no nodes of a cluster."""
 POOL_VALUES = re.compile(
     r"(?i)node_?-?pools?\b|\bpools?\b|node_?-?groups?\b|node_?class|instance_?-?types?|machine_?-?types?|provisioner"
 )
@@ -110,7 +112,7 @@ def _may_bring_nodes(resource: Resource, folders: Container[str]) -> Iterator[st
         yield from _release(resource)
     elif _adds_pools(resource):
         yield f"{resource.address} ({ADDS_POOLS})"
-    elif POOL_TYPE.search(resource.type) and resource.type not in READERS:
+    elif POOL_TYPE.search(resource.type) and resource.type not in READERS and not NO_POOL_TYPE.match(resource.type):
         yield f"{resource.address} ({resource.type}, a format that qcheck does not read)"
 
 
