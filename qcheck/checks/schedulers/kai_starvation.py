@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from qcheck.checks.capacity.arithmetic import plural
+from qcheck.checks.capacity.arithmetic import names, plural
 from qcheck.checks.registry import rule
 from qcheck.checks.schedulers.kai_limits import blocked_jobs
 from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue
@@ -141,35 +141,48 @@ def _with_history(shard: Shard) -> str:
 def cannot_reclaim(cluster: Cluster) -> Iterator[Finding]:
     """Report queues for GPUs whose share of cpu or memory is always 0, so that none of their jobs can reclaim."""
     for shard in shards_of(cluster):
+        powerless: dict[str, dict[Dimension, list[KaiQueue]]] = {}
+        for leaf in shard.leaves:
+            for dimension in (Dimension.CPU, Dimension.MEMORY):
+                source = _without_share(shard, leaf, dimension)
+                if source is not None and not blocked_jobs(cluster, shard, leaf.terms[dimension], leaf):
+                    powerless.setdefault(source.name, {}).setdefault(dimension, []).append(leaf)
         for queue in shard.queues:
-            gpu = queue.terms[Dimension.GPU]
-            if not (gpu.quota or gpu.weight) or gpu.limit == 0:
-                continue
-            lacking = [d for d in (Dimension.CPU, Dimension.MEMORY) if _lacks(cluster, shard, queue, d)]
-            if lacking:
-                yield _powerless(queue, lacking)
+            if queue.name in powerless and _has_gpus(queue):
+                yield _powerless(queue, powerless[queue.name])
 
 
-def _lacks(cluster: Cluster, shard: Shard, queue: KaiQueue, dimension: Dimension) -> bool:
-    """Return whether a queue never has a share; QC901 reports limits of 0 that stop known jobs."""
-    terms = queue.terms[dimension]
-    if terms.quota or terms.weight:
-        return False
-    if queue.name in shard.inner:  # the quotas of its children count even if it has none
-        return all(not child.terms[dimension].quota for child in shard.children(queue.name))
-    return not blocked_jobs(cluster, shard, terms, queue)
+def _has_gpus(queue: KaiQueue) -> bool:
+    gpu = queue.terms[Dimension.GPU]
+    return bool(gpu.quota or gpu.weight) and gpu.limit != 0
 
 
-def _powerless(queue: KaiQueue, lacking: list[Dimension]) -> Finding:
+def _without_share(shard: Shard, leaf: KaiQueue, dimension: Dimension) -> KaiQueue | None:
+    """Return the queue that has neither quota nor weight, and keeps a leaf's share of a resource at 0; None without one.
+
+    A queue takes its own quota whatever its parent has; an unlimited quota and a weight take a part of the parent's share.
+    """
+    for queue in shard.path(leaf.name):
+        terms = queue.terms[dimension]
+        if terms.quota not in (0, UNLIMITED):
+            return None
+        if not terms.quota and not terms.weight:
+            return queue
+    return None
+
+
+def _powerless(queue: KaiQueue, lacking: dict[Dimension, list[KaiQueue]]) -> Finding:
     what = " and ".join(d.value for d in lacking)
+    leaves = [leaf for leaf in next(iter(lacking.values())) if leaf is not queue]
+    below = f", and that of {names(q.name for q in leaves)} below it," if leaves else ""
     message = (
-        f"queue {queue.name} has {_gpus(queue)}, but neither quota nor overQuotaWeight for {what}: its fair share of {what} "
-        "is 0, so no job that requests it can reclaim from others"
+        f"queue {queue.name} has {_gpus(queue)}, but neither quota nor overQuotaWeight for {what}: its fair share of {what}"
+        f"{below} is 0, so no job that requests it can reclaim from others"
     )
-    first = queue.terms[lacking[0]]
-    found = finding(first.quota_place, message, f"no share of {lacking[0].value}").about(queue.id)
-    for dimension in lacking[1:]:
-        found = found.near(queue.terms[dimension].quota_place, f"no share of {dimension.value}")
+    first, *others = (queue.terms[d] for d in lacking)
+    found = finding(first.quota_place, message, f"no share of {first.dimension.value}").about(queue.id)
+    for terms in others:
+        found = found.near(terms.quota_place, f"no share of {terms.dimension.value}")
     found = found.near(queue.terms[Dimension.GPU].quota_place, "the GPUs")
     fix = f"Give {what} a quota in proportion to the GPUs, or an overQuotaWeight."
     return found.fixed_by(fix).with_data(queue=queue.name, resources=[d.value for d in lacking])

@@ -56,6 +56,11 @@ def _member(
             message = f"HyperNode {owner.name} of tier {owner.tier} has the member {child.name} of tier {child.tier}"
             message += ": members belong to lower tiers"
             yield finding(_name_place(member), message).near(child.place.at("spec", "tier"), f"tier {child.tier}")
+    elif not member.is_node and (member.pattern is not None or member.labels is not None):
+        way = "labelMatch" if member.pattern is None else "regexMatch"
+        message = f"HyperNode {owner.name} selects hyper nodes by {way}, which Volcano ignores: the member is empty"
+        found = finding(member.place.at("selector", way), message)
+        yield found.fixed_by("Select each hyper node by exactMatch, or set the member's type to Node.")
     elif member.is_node and cluster.nodes and not cluster.pools and not nodes_of(cluster, member):
         yield finding(member.place.at("selector"), f"HyperNode {owner.name} has a member that matches no node").likely()
 

@@ -48,12 +48,8 @@ class _Sets(Value):
 
 
 def children_of(member: HyperNodeMember, known: dict[str, HyperNode]) -> list[HyperNode]:
-    """Return the hyper nodes that a member selects."""
-    if member.is_node:
-        return []
-    if member.exact is not None:
-        return [known[member.exact]] if member.exact in known else []
-    return [h for name, h in known.items() if member.pattern is not None and _matches(member.pattern, name)]
+    """Return the hyper node that a member selects; Volcano ignores expressions and labels that select hyper nodes."""
+    return [known[member.exact]] if not member.is_node and member.exact in known else []
 
 
 def nodes_of(cluster: Cluster, member: HyperNodeMember) -> list[Node]:
