@@ -21,6 +21,8 @@ class Certainty(StrEnum):
     """Derived (cpu and memory left after the provider's reservations); never the basis of an error."""
 
 
+GPU_MEMORY_LABEL = "nvidia.com/gpu.memory"
+"""The label that states the memory of each GPU of a node, in MiB."""
 PLENTY = 2**62
 """A stand-in for an unlimited or unknown amount: larger than any request."""
 

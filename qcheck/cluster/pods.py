@@ -90,6 +90,24 @@ class Spread(Value):
         return self.key, self.max_skew, self.minimum_domains, self.counts_own, self.is_plain
 
 
+class DevicePart(Value):
+    """A part of each of some devices, of which pods with the same part share one.
+
+    The part is a `share` above 0 and below 1, or `memory` in MiB.
+    """
+
+    resource: str
+    devices: int
+    place: Place
+    share: float = 0.0
+    memory: int = 0
+
+    @property
+    def ask(self) -> Hashable:
+        """Return the part as a comparable value."""
+        return self.resource, self.devices, self.share, self.memory
+
+
 class PodTemplate(Value, cached=True):
     """The parts of a pod (template) that admission, scheduling and eviction use. `place` is the pod's `spec`.
 
@@ -126,6 +144,7 @@ class PodTemplate(Value, cached=True):
     host_ports: tuple[HostPort, ...] = ()
     spreads: tuple[Spread, ...] = ()
     is_wrapped: bool = False
+    device_part: DevicePart | None = None
 
     @cached_property
     def ask(self) -> Hashable:
@@ -146,6 +165,7 @@ class PodTemplate(Value, cached=True):
             tuple(str(p) for p in self.host_ports),
             tuple(s.ask for s in self.spreads),
             self.is_wrapped,
+            self.device_part and self.device_part.ask,
         )
 
     def requests(self) -> Quantities:

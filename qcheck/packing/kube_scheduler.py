@@ -10,6 +10,7 @@ from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
 from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.packing.answer import DoesNotFit, Fits
+from qcheck.packing.shared_devices import are_comparable, common_part, slots_requested
 from qcheck.packing.solve import solved
 from qcheck.packing.workload_question import WantedPods, question
 from qcheck.supply.eligibility import hosts, runtime_class
@@ -75,10 +76,11 @@ def schedule(
     if refused:
         return Schedule(False if cluster.has_all(NODES) else None, reasons=refused)
     groups = supply_of(cluster).groups if groups is None else groups
-    shapes = []
+    shapes, comparable = [], are_comparable(each.template for each in pods)
     for each in pods:
         request = scheduled(cluster, each.template, limits)
         found = hosts(cluster, groups, each.template, request)
+        request = request | slots_requested(each.template) if comparable else request
         shapes.append(
             WantedPods(name=each.pod_set.name, template=each.template, request=request, count=each.count, hosts=found)
         )
@@ -195,6 +197,12 @@ def _spread_unknown(pods: list[Wanted]) -> Iterator[Reason]:
 
 
 def _not_judged(pods: list[Wanted]) -> Iterator[Reason]:
+    part = common_part(each.template for each in pods)
+    if part is not None and not are_comparable(each.template for each in pods):
+        message = (
+            "the pods request parts of GPUs of several sizes, or whole GPUs too: how they share GPUs is not judged"
+        )
+        yield Reason(ReasonCode.NODES_UNKNOWN, ReasonCause.UNCERTAIN, message, part.place)
     for each in pods:
         if each.template.has_pod_affinity and not each.template.one_per_node:
             message = f"pod set {each.pod_set.name} has required pod (anti-)affinity, which depends on other pods"

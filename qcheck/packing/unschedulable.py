@@ -6,6 +6,7 @@ from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
 from qcheck.cluster.units import IN_PROSE, scale_of, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.packing.proof_text import explain
+from qcheck.packing.shared_devices import SLOTS
 from qcheck.supply.eligibility import demand_of, runtime_class
 from qcheck.supply.pod_requests import PODS
 from qcheck.supply.supply import supply_of
@@ -220,6 +221,9 @@ def _takers(host: Host, resource: str) -> tuple[Place, ...]:
 
 
 def _asked_at(pod_set: PodSet, resource: str) -> Place:
+    part = pod_set.template.device_part
+    if resource == SLOTS and part is not None:
+        return part.place
     return pod_set.template.place if resource == PODS else pod_set.template.place_of(resource)
 
 

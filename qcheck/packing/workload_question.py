@@ -12,11 +12,14 @@ from qcheck.cluster.pods import Amounts
 from qcheck.cluster.policy import matches_any
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.packing.question import Nodes, Pods, Question
+from qcheck.packing.shared_devices import SLOTS, common_part, slots
 from qcheck.supply.eligibility import Host
 from qcheck.supply.evictable_daemon_sets import may_evict
 from qcheck.supply.pod_requests import PODS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.pods import PodTemplate
     from qcheck.supply.groups import NodeClass, NodeGroup, Taking
@@ -99,10 +102,12 @@ def _free(cluster: Cluster, group: NodeGroup, asked: list[str], templates: list[
         return dict.fromkeys(asked, PLENTY if at_best else 0)
     if at_best:
         return {r: max(_at_best(cluster, c, r, templates) for c in group.classes) for r in asked}
-    return {r: min(_for_sure(c, r) for c in group.classes) for r in asked}
+    return {r: min(_for_sure(c, r, templates) for c in group.classes) for r in asked}
 
 
 def _at_best(cluster: Cluster, node: NodeClass, resource: str, templates: list[PodTemplate]) -> int:
+    if resource == SLOTS:
+        return _slots_of(node, templates, lambda r: _at_best(cluster, node, r, templates), at_best=True)
     evicted = {t.daemon_set.id for t in node.takings if not _stays(cluster, t, templates)}
     if not node.knows(resource):
         return PLENTY
@@ -119,7 +124,16 @@ def _stays(cluster: Cluster, taking: Taking, templates: list[PodTemplate]) -> bo
     return not any(may_evict(cluster, t, taking.daemon_set) for t in templates)
 
 
-def _for_sure(node: NodeClass, resource: str) -> int:
+def _slots_of(node: NodeClass, templates: list[PodTemplate], free: Callable[[str], int], at_best: bool) -> int:
+    """Return the slots of a node's shared devices, of which it has `free`."""
+    part = common_part(templates)
+    devices = 0 if part is None else free(part.resource)
+    return devices if part is None or devices >= PLENTY else slots(part, devices, node.labels, at_best)
+
+
+def _for_sure(node: NodeClass, resource: str, templates: list[PodTemplate]) -> int:
+    if resource == SLOTS:
+        return _slots_of(node, templates, lambda r: _for_sure(node, r, templates), at_best=False)
     if resource == PODS and PODS not in node.machine.allocatable:
         return max(0, _USUAL_PODS - sum(t.amounts.get(PODS, 0) for t in node.takings))
     return node.free.get(resource, 0)

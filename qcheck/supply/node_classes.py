@@ -6,7 +6,7 @@ pool, and the pool itself then represents only nodes that may still appear.
 
 from __future__ import annotations
 
-from qcheck.cluster.nodes import Certainty, Machine, NodePool
+from qcheck.cluster.nodes import GPU_MEMORY_LABEL, Certainty, Machine, NodePool
 from qcheck.cluster.policy import matches_any
 from qcheck.cluster.resources import is_whole_device
 from qcheck.cluster.value import TYPE_CHECKING, replace
@@ -107,6 +107,8 @@ def _telling_keys(cluster: Cluster) -> list[str]:
         keys |= runtime_class.node_selector.keys()
     for daemon_set in cluster.daemon_sets:
         keys |= daemon_set.template.selection.keys
+    if cluster.kai_queues:
+        keys.add(GPU_MEMORY_LABEL)
     for workload in cluster.workloads:
         for pod_set in workload.pod_sets:
             keys |= pod_set.template.selection.keys

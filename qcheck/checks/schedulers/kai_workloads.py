@@ -12,7 +12,7 @@ from qcheck.cluster.durations import go_seconds
 from qcheck.cluster.policy import KAI_CLASSES
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
-from qcheck.schedulers.kai.gates import Bound, over
+from qcheck.schedulers.kai.gates import Bound, first_request, over
 from qcheck.schedulers.kai.jobs import CLASS_OF_KIND, jobs_of, labels_at, owner_metadata
 from qcheck.schedulers.kai.shards import shard_of
 from qcheck.schedulers.kai.words import named_amount, shown
@@ -38,7 +38,7 @@ def non_preemptible_over_quota(cluster: Cluster) -> Iterator[Finding]:
         if not job.is_scheduled or job.is_preemptible is not False or shard is None:
             continue
         path = shard.path(job.queue.name)
-        barriers = [b for b in over(path, job.first, Bound.QUOTA) if b.terms.limit != 0]
+        barriers = [b for b in over(path, first_request(job, shard), Bound.QUOTA) if b.terms.limit != 0]
         if barriers:
             yield _over_quota(job, barriers, "requests")
         elif job.workload.each_pod_alone:

@@ -47,10 +47,18 @@ class KaiBarrier(Value):
 
 def barriers(job: KaiJob, shard: Shard) -> Iterator[KaiBarrier]:
     """Yield what stops a job permanently: limits, and quotas if it is certainly not preemptible."""
-    path = shard.path(job.queue.name)
-    yield from over(path, job.first, Bound.LIMIT)
+    path, first = shard.path(job.queue.name), first_request(job, shard)
+    yield from over(path, first, Bound.LIMIT)
     if job.is_preemptible is False:
-        yield from over(path, job.first, Bound.QUOTA)
+        yield from over(path, first, Bound.QUOTA)
+
+
+def first_request(job: KaiJob, shard: Shard) -> dict[Dimension, Fraction]:
+    """Return the least that the pods that start together request; GPU memory is a part of the shard's largest GPU."""
+    memory, largest = job.first_memory, shard.largest_gpu_memory
+    if not memory or not largest:
+        return job.first
+    return {**job.first, Dimension.GPU: job.first[Dimension.GPU] + Fraction(memory, largest)}
 
 
 def over(path: Iterable[KaiQueue], request: Amounts, bound: Bound) -> Iterator[KaiBarrier]:

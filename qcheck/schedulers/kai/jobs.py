@@ -15,7 +15,7 @@ from qcheck.cluster.policy import KAI_CLASSES
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.views import ByIdentity, view
 from qcheck.schedulers.kai.gangs import KaiGang, first_pods
-from qcheck.schedulers.kai.requests import Request, request_of
+from qcheck.schedulers.kai.requests import Request, device_part, request_of, whole_memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,6 +79,12 @@ class KaiJob(Value, cached=True):
         return self._sum(self.gang.counts)
 
     @cached_property
+    def first_memory(self) -> int:
+        """The GPU memory that the pods that start together request, in MiB."""
+        sets = zip(self.gang.counts, self.workload.pod_sets, strict=True)
+        return sum(count * whole_memory(p.template) for count, p in sets)
+
+    @cached_property
     def whole(self) -> dict[Dimension, Fraction]:
         """The requests of all pods, in base units."""
         return self._sum(tuple(p.count * self.workload.groups for p in self.workload.pod_sets))
@@ -100,6 +106,10 @@ class KaiJob(Value, cached=True):
         for request in self.requests:
             if request.amounts[dimension]:
                 return request.places[dimension]
+        for pod_set in self.workload.pod_sets:
+            part = device_part(pod_set.template)
+            if dimension is Dimension.GPU and part is not None:
+                return part.place
         return self.workload.name_place
 
 

@@ -14,6 +14,7 @@ from qcheck.cluster.quota_pool import QuotaPool, SchedulerName
 from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.views import view
+from qcheck.packing.shared_devices import memory_of_device
 from qcheck.schedulers.kai.hierarchy import Hierarchy, HierarchyQueue, Share
 from qcheck.schedulers.kai.jobs import jobs_of
 from qcheck.supply.groups import ALL
@@ -134,6 +135,14 @@ class Shard(Value, cached=True):
                 return None
             total += supplied
         return total
+
+    @cached_property
+    def largest_gpu_memory(self) -> int | None:
+        """The memory of the largest GPU in MiB; None unless the labels of all nodes with GPUs state it."""
+        classes = [c for g in self.groups for c in g.classes if c.machine.allocatable.get(GPU)]
+        sizes = [memory_of_device(c.labels) for c in classes]
+        known = [s for s in sizes if s]
+        return max(known) if known and len(known) == len(sizes) and self.is_known(Dimension.GPU) else None
 
     def is_known(self, dimension: Dimension) -> bool:
         """Return whether the capacity is known from the nodes."""

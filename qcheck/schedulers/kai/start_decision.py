@@ -10,6 +10,7 @@ from qcheck.schedulers.kai.constraints import required_domain
 from qcheck.schedulers.kai.gates import Bound, barriers
 from qcheck.schedulers.kai.gpu_sharing import sharing_faults, sharing_is_on, sharing_place
 from qcheck.schedulers.kai.jobs import job_of
+from qcheck.schedulers.kai.requests import device_part
 from qcheck.schedulers.kai.shards import CHART_QUEUES, RESOURCES, shard_of
 from qcheck.schedulers.kai.words import named_amount
 
@@ -144,11 +145,12 @@ def _starts(cluster: Cluster, job: KaiJob) -> tuple[StartingPods, ...]:
 
 
 def bound(cluster: Cluster, template: PodTemplate, partition: str) -> PodTemplate:
-    """Return the template with the node constraints that a shard's scheduler adds."""
-    label = cluster.kai_names.node_pool_label
+    """Return the template with the node constraints that a shard's scheduler adds, and the part of GPUs that it reads."""
+    label, part = cluster.kai_names.node_pool_label, device_part(template)
     selection = template.selection
     if partition:
-        return replace(template, selection=NodeSelection({**selection.selector, label: partition}, selection.terms))
+        only = NodeSelection({**selection.selector, label: partition}, selection.terms)
+        return replace(template, selection=only, device_part=part)
     absent = Requirement(label, "DoesNotExist")
     terms = selection.terms if selection.terms is not None else (NodeSelectorTerm(),)
     kept = tuple(
@@ -156,4 +158,4 @@ def bound(cluster: Cluster, template: PodTemplate, partition: str) -> PodTemplat
         for term in terms
         if selection.terms is None or term.expressions or term.fields
     )
-    return replace(template, selection=NodeSelection(selection.selector, kept))
+    return replace(template, selection=NodeSelection(selection.selector, kept), device_part=part)
