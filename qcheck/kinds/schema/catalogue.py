@@ -23,7 +23,14 @@ VOLCANO = ("scheduling.volcano.sh", "batch.volcano.sh", "topology.volcano.sh", "
 HEAD = "apiVersion string\nkind string\n"
 METADATA = "metadata Metadata\n"
 _BUILTIN_GROUPS = frozenset({"", "apps", "batch", "scheduling.k8s.io", "node.k8s.io"})
-_OPERATOR_GROUPS = frozenset({"jobset.x-k8s.io", "ray.io", "kubeflow.org", "leaderworkerset.x-k8s.io"})
+_OPERATOR_GROUPS = (
+    "jobset.x-k8s.io",
+    "ray.io",
+    "kubeflow.org",
+    "leaderworkerset.x-k8s.io",
+    "sparkoperator.k8s.io",
+    "trainer.kubeflow.org",
+)
 _MODULES = {
     **dict.fromkeys(_BUILTIN_GROUPS, "builtin"),
     **dict.fromkeys(_OPERATOR_GROUPS, "operators"),

@@ -7,9 +7,11 @@ from qcheck.kinds.pod_sets import REPLICA_SPECS
 TYPES = {
     "RayCluster": """
 headGroupSpec open
+  rayStartParams {..} string
   template! PodTemplate
 workerGroupSpecs [..] open
   groupName string
+  rayStartParams {..} string
   replicas int32
   minReplicas int32
   maxReplicas int32
@@ -18,6 +20,19 @@ workerGroupSpecs [..] open
 enableInTreeAutoscaling bool
 open
 """,
+    "SparkPod": """
+cores int32 min:1
+coreRequest string
+coreLimit string
+memory string
+memoryOverhead string
+instances int32 min:1
+gpu
+  name! string
+  quantity! int64
+open
+""",
+    "SparkApplication": "driver! SparkPod\nexecutor! SparkPod\nopen\n",
     "Replica": """
 replicas int32
 template PodTemplate
@@ -28,7 +43,8 @@ open
 
 def _kubeflow(kind: str) -> tuple[tuple[str, ...], str]:
     version = "v2beta1" if kind == "MPIJob" else "v1"
-    return (version,), f"status any\nspec open\n  {REPLICA_SPECS[kind][0]} {{..}} Replica\n"
+    slots = "  slotsPerWorker int32\n" if kind == "MPIJob" else ""
+    return (version,), f"status any\nspec open\n  {REPLICA_SPECS[kind][0]} {{..}} Replica\n{slots}"
 
 
 KINDS: dict[tuple[str, str], tuple[tuple[str, ...], str]] = {
@@ -46,6 +62,15 @@ spec open
     ("ray.io", "RayCluster"): (("v1",), "status any\nspec RayCluster\n"),
     ("ray.io", "RayJob"): (("v1",), "status any\nspec open\n  rayClusterSpec RayCluster\n"),
     ("ray.io", "RayService"): (("v1",), "status any\nspec open\n  rayClusterConfig RayCluster\n"),
+    ("sparkoperator.k8s.io", "SparkApplication"): (("v1beta2",), "status any\nspec SparkApplication\n"),
+    ("sparkoperator.k8s.io", "ScheduledSparkApplication"): (
+        ("v1beta2",),
+        "status any\nspec open\n  template SparkApplication\n",
+    ),
+    ("trainer.kubeflow.org", "TrainJob"): (
+        ("v1alpha1",),
+        "status any\nspec open\n  trainer open\n    numNodes int32\n    resourcesPerNode Resources\n",
+    ),
     **{("kubeflow.org", kind): _kubeflow(kind) for kind in REPLICA_SPECS},
     ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (
         ("v1",),

@@ -9,7 +9,7 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.pod_sets import job_pods, pod_sets, ray_cluster_of
 from qcheck.kinds.schema.failure import show
 from qcheck.kinds.schema.formats import label_fault, subdomain_fault
-from qcheck.kinds.validation.resources import pod_resources, requirements
+from qcheck.kinds.validation.resources import pod_resources, requests_invalid, requirements
 from qcheck.kinds.validation.target import refuse
 from qcheck.kinds.validation.topology import BASES, PREFIX, TRUTHS, topology
 
@@ -277,6 +277,8 @@ def _pod(root: Cursor, target: Target) -> Iterator[Failure]:
 
 def spark(root: Cursor, target: Target) -> Iterator[Failure]:
     spec = root["spec"]
+    for role in ("driver", "executor"):
+        yield from _spark_devices(spec[role]["gpu"])
     if not target.has_gate("SparkApplicationIntegration"):
         return
     yield from _labels(root, "SparkApplication", target)
@@ -290,3 +292,14 @@ def spark(root: Cursor, target: Target) -> Iterator[Failure]:
     is_elastic = root["metadata"]["annotations"][KUEUE + "elastic-job"].text() == "true"
     if dynamic.boolean() and not (is_elastic and target.has_gate(ELASTIC_GATE)):
         yield refuse(dynamic, "JOB-W40", "Forbidden: a queued SparkApplication has a fixed size")
+
+
+def _spark_devices(gpu: Cursor) -> Iterator[Failure]:
+    """Check what the API server accepts: the operator requests no devices then, and only its log mentions it."""
+    many = gpu["quantity"].integer()
+    if many is not None and many < 0:
+        text = f"Invalid value: {many}: the Spark operator ignores it, so the pods get no devices"
+        yield requests_invalid(gpu["quantity"], "RES-V02", text)
+    if many is not None and many > 0 and gpu["name"].text() == "":
+        text = 'Invalid value: "": the Spark operator ignores the quantity without a name, so the pods get no devices'
+        yield requests_invalid(gpu["name"], "RES-V01", text)

@@ -33,7 +33,7 @@ def pod_resources(spec: Cursor) -> Iterator[Failure]:
         for name, value in spec["resources"][part].mapping():
             if name not in ("cpu", "memory") and not name.startswith("hugepages-"):
                 text = f"Unsupported value: {show(name)}: a pod as a whole can request only cpu, memory and hugepages"
-                yield _invalid(value, "RES-V05", text, on_key=True)
+                yield requests_invalid(value, "RES-V05", text, on_key=True)
     yield from _compare(spec["resources"])
 
 
@@ -45,10 +45,10 @@ def requirements(at: Cursor) -> Iterator[Failure]:
             quantity = amount(value)
             if quantity is not None and quantity.nanos < 0:
                 text = f"Invalid value: {show(quantity.text)}: must be greater than or equal to 0"
-                yield _invalid(value, "RES-V02", text)
+                yield requests_invalid(value, "RES-V02", text)
             elif quantity is not None and is_extended(name) and not quantity.is_whole:
                 text = f"Invalid value: {show(quantity.text)}: must be an integer: {name} cannot be divided"
-                yield _invalid(value, "RES-V03", text)
+                yield requests_invalid(value, "RES-V03", text)
             elif name.startswith(HUGE):
                 yield from _pages(name, value)
     yield from _compare(at)
@@ -62,18 +62,18 @@ def _pages(name: str, value: Cursor) -> Iterator[Failure]:
         page = parse_quantity(name.removeprefix(HUGE))
     except QuantityError:
         text = f"Invalid value: {show(name)}: must name the size of a page, such as hugepages-2Mi"
-        yield _invalid(value, "RES-V01", text, on_key=True)
+        yield requests_invalid(value, "RES-V01", text, on_key=True)
         return
     if quantity is not None and page.nanos > 0 and quantity.nanos % page.nanos:
         text = f"Invalid value: {show(quantity.text)}: must be an integer multiple of the page size {page.text}"
-        yield _invalid(value, "RES-V06", text)
+        yield requests_invalid(value, "RES-V06", text)
 
 
 def _huge_alone(at: Cursor) -> Iterator[Failure]:
     named = {name: value for part in ("requests", "limits") for name, value in at[part].mapping()}
     huge = [value for name, value in named.items() if name.startswith(HUGE)]
     if huge and not named.keys() & {"cpu", "memory"}:
-        yield _invalid(huge[0], "RES-V06", "Forbidden: HugePages require cpu or memory", on_key=True)
+        yield requests_invalid(huge[0], "RES-V06", "Forbidden: HugePages require cpu or memory", on_key=True)
 
 
 def is_extended(name: str) -> bool:
@@ -88,13 +88,13 @@ def _name(name: str, value: Cursor) -> Iterator[Failure]:
         if fault is None and name.startswith("requests."):
             fault = "doesn't follow extended resource name standard"
         if fault:
-            yield _invalid(value, "RES-V01", f"Invalid value: {show(name)}: {fault}", on_key=True)
+            yield requests_invalid(value, "RES-V01", f"Invalid value: {show(name)}: {fault}", on_key=True)
     elif name == "pods":
         text = 'Invalid value: "pods": must be a standard resource for containers (Kueue counts pods by itself)'
-        yield _invalid(value, "WL-W03", text, on_key=True)
+        yield requests_invalid(value, "WL-W03", text, on_key=True)
     elif name not in STANDARD and not name.startswith(HUGE):
         text = f"Invalid value: {show(name)}: must be a standard resource type or fully qualified"
-        yield _invalid(value, "RES-V01", text, on_key=True)
+        yield requests_invalid(value, "RES-V01", text, on_key=True)
 
 
 def _compare(at: Cursor) -> Iterator[Failure]:
@@ -107,18 +107,19 @@ def _compare(at: Cursor) -> Iterator[Failure]:
             continue
         if limit is None and is_exact:
             text = f"Required value: limit must be set for non overcommitable resources such as {name}"
-            yield _invalid(at["limits"][name], "RES-V04", text)
+            yield requests_invalid(at["limits"][name], "RES-V04", text)
         elif limit is not None and is_exact and request.nanos != limit.nanos:
             text = f"Invalid value: {show(request.text)}: must be equal to {name} limit of {limit.text}"
-            yield _invalid(value, "RES-V04", text, related=(limits[name].route,))
+            yield requests_invalid(value, "RES-V04", text, related=(limits[name].route,))
         elif limit is not None and request.nanos > limit.nanos:
             text = f"Invalid value: {show(request.text)}: must be less than or equal to {name} limit of {limit.text}"
-            yield _invalid(value, "RES-V04", text, related=(limits[name].route,))
+            yield requests_invalid(value, "RES-V04", text, related=(limits[name].route,))
 
 
-def _invalid(
+def requests_invalid(
     at: Cursor, check: str, text: str, on_key: bool = False, related: tuple[tuple[str | int, ...], ...] = ()
 ) -> Failure:
+    """Return a failure that QC604 reports."""
     failure = refuse(at, check, text, on_key=on_key, related=related)
     failure.code = ProblemCode.REQUESTS_INVALID
     return failure
