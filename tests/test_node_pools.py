@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from qcheck.cluster.nodes import NodePool
-from qcheck.cluster.resources import is_compute
+from qcheck.cluster.resources import GPU, is_compute
 from qcheck.documents.cursor import Cursor
 from qcheck.documents.load import load
 from qcheck.nodepools.formats import READERS
@@ -107,6 +107,30 @@ def test_shared_gpus_keep_their_physical_number() -> None:
     shared = {p.name: p.machines[0] for c in ("config-connector", "terraform-plan") for p in originals(c)}
     assert shared["t4"].physical == {"nvidia.com/gpu": 4}
     assert shared["a100-blue"].physical == {"nvidia.com/gpu": 1}
+
+
+ATTACHED = """\
+variable "gpus" {}
+resource "google_container_node_pool" "a" {
+  name       = "a"
+  location   = "us-central1-a"
+  node_count = 2
+  node_config {
+    machine_type = "n1-standard-16"
+    guest_accelerator {
+      type  = "nvidia-tesla-t4"
+      count = NUMBER
+    }
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(("number", "gpus", "unknown"), [("4", 4, set()), ("var.gpus", 0, {GPU}), ("-2", 0, {GPU})])
+def test_devices_that_a_block_attaches(tmp_path: Path, number: str, gpus: int, unknown: set[str]) -> None:
+    (tmp_path / "main.tf").write_text(ATTACHED.replace("NUMBER", number))
+    (machine,) = pools(tmp_path)[0].machines
+    assert (machine.allocatable.get(GPU, 0), machine.unknown) == (gpus, unknown)
 
 
 def test_figures_say_where_they_come_from() -> None:

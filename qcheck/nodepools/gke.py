@@ -180,6 +180,8 @@ def _machines(
         number = figures.whole(attached["count"])
         if number:
             machine = _with_gpus(machine, number, label)
+        elif number is None and attached["count"].exists:
+            machine = replace(machine, unknown=machine.unknown | {GPU})
     elif attached.exists and not isinstance(attached.at.data, dict):
         figures.text(attached.at)
     return PoolMachineTypes((_cut(machine, config, label, figures),)), label

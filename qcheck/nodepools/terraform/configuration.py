@@ -163,7 +163,7 @@ class Instance:
     def _instances(self, block: Body, kind: str, address: str) -> Iterator[Resource]:
         for suffix, bound, doubt in self._repeats(block):
             self.effort.spend()
-            values = values_of(block, self, bound)
+            values = values_of(block, self, bound, META)
             yield Resource(
                 type=kind,
                 address=address + suffix,
@@ -202,13 +202,18 @@ def _nested(inner: Resource, call: Resource) -> Resource:
     )
 
 
-def values_of(block: Body, scope: Instance, bound: dict[str, Evaluated]) -> dict[str, Evaluated]:
-    """Return attributes evaluated, inner blocks as lists, and `dynamic` blocks expanded."""
+def values_of(
+    block: Body, scope: Instance, bound: dict[str, Evaluated], without: frozenset[str] = frozenset()
+) -> dict[str, Evaluated]:
+    """Return attributes evaluated, inner blocks as lists, and `dynamic` blocks expanded.
+
+    `without` are names that are skipped, but not in inner blocks: `count` of a `guest_accelerator` is a number of devices.
+    """
     made: dict[str, Evaluated] = {
-        name: evaluate(e, scope, bound) for name, e in block.attributes().items() if name not in META
+        name: evaluate(e, scope, bound) for name, e in block.attributes().items() if name not in without
     }
     for inner in block.blocks():
-        if inner.type in META:
+        if inner.type in without:
             continue
         kind, values = _inner(inner, scope, bound)
         before = made.get(kind)
