@@ -130,7 +130,7 @@ resource "google_container_node_pool" "a" {
 def test_devices_that_a_block_attaches(tmp_path: Path, number: str, gpus: int, unknown: set[str]) -> None:
     (tmp_path / "main.tf").write_text(ATTACHED.replace("NUMBER", number))
     (machine,) = pools(tmp_path)[0].machines
-    assert (machine.allocatable.get(GPU, 0), machine.unknown) == (gpus, unknown)
+    assert (machine.allocatable.get(GPU, 0), set(machine.unknown)) == (gpus, unknown)
 
 
 def test_figures_say_where_they_come_from() -> None:
