@@ -376,3 +376,50 @@ def test_a_patch_that_nothing_uses_is_no_object(repository: Path, path: str, tex
 def test_a_job_may_have_an_empty_selector(repository: Path) -> None:
     assert said(repository, {"job.yaml": WHOLE_JOB.replace("SELECTOR", "{}")}, "QC003") == []
     assert said(repository, {"job.yaml": WHOLE_JOB.replace("SELECTOR", "{matchLabels: {a: b}}")}, "QC003") != []
+
+
+JOB_OF = WHOLE_JOB.replace("selector: SELECTOR, ", "").replace("kubectl", "IMAGE")
+QUEUED = JOB_OF.replace("metadata: {", "metadata: {labels: {kueue.x-k8s.io/queue-name: a}, ")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "text", "severity"),
+    [
+        ("queues/flavor.yaml", "queues/more.yaml", FLAVOR, "error"),
+        ("clusters/prod/flavor.yaml", "clusters/test/flavor.yaml", FLAVOR, "error"),
+        ("clusters/prod-1.30/flavor.yaml", "clusters/test-1.30/flavor.yaml", FLAVOR, "error"),
+        ("examples/a/flavor.yaml", "queues/flavor.yaml", FLAVOR, "warning"),
+        ("docs/flavor.yaml", "docs/more.yaml", FLAVOR, "warning"),
+        ("gpu-samples/flavor.yaml", "gpu-samples/more.yaml", FLAVOR, "warning"),
+        ("a/testing/flavor.yaml", "b/testing/flavor.yaml", FLAVOR, "warning"),
+        ("sources/v1.2.0/flavor.yaml", "sources/v1.3.0/flavor.yaml", FLAVOR, "warning"),
+        ("setup.OCP-v2.16/flavor.yaml", "setup.OCP-v2.19/flavor.yaml", FLAVOR, "warning"),
+        ("queues/all.yaml", "queues/all-mig.yaml", f"{FLAVOR}---\n{QUEUE}", "warning"),
+        (
+            "jobs/a.yaml",
+            "jobs/b.yaml",
+            QUEUED,
+            "warning",
+        ),
+    ],
+)
+def test_alternatives_are_no_proof_of_a_conflict(
+    repository: Path, one: str, other: str, text: str, severity: str
+) -> None:
+    changed = (
+        text.replace("IMAGE", "x").replace("AMOUNT", "8").replace("metadata: {", "metadata: {annotations: {a: b}, ")
+    )
+    files = {"nodes.yaml": NODES, one: text.replace("IMAGE", "y").replace("AMOUNT", "16"), other: changed}
+    assert {each[1] for each in said(repository, files, "QC011")} == {severity}
+
+
+def test_what_holds_everything_is_no_sign_of_examples(repository: Path) -> None:
+    changed = FLAVOR.replace("metadata: {", "metadata: {annotations: {a: b}, ")
+    assert said(repository, {"examples/a.yaml": FLAVOR, "examples/b.yaml": changed}, "QC011") == [("QC011", "error")]
+
+
+@pytest.mark.parametrize("folder", ["testdata", "versioned_docs"])
+def test_manifests_for_no_cluster_are_left_out_and_named(repository: Path, folder: str) -> None:
+    assert said(repository, {"nodes.yaml": NODES, f"pkg/{folder}/v1/job.yaml": WHOLE_JOB}, "QC003") == []
+    assert [n.path for n in audit(["."]).inputs.not_read if "name the directory" in n.why] == [f"pkg/{folder}"]
+    assert [f.rule.id for f in audit([f"pkg/{folder}"]).findings if f.rule] != []

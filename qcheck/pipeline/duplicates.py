@@ -12,6 +12,7 @@ from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.kinds.shared_fields import object_id
+from qcheck.pipeline.alternatives import doubt_of
 from qcheck.pipeline.relevance import concerns_queues
 
 if TYPE_CHECKING:
@@ -58,7 +59,14 @@ def distinct(manifests: Sequence[Cursor], chart_files: Set[str] = frozenset()) -
         else:
             first.append(same[0])
             doubles += [differing] if len(differing) > 1 and any(map(_counts, differing)) else []
-    return Distinct(first, [copy for same in doubles for copy in same[1:]], _problems(doubles, chart_files))
+    problems = _problems(doubles, chart_files, _top(manifests)) if doubles else []
+    return Distinct(first, [copy for same in doubles for copy in same[1:]], problems)
+
+
+def _top(manifests: Sequence[Cursor]) -> str:
+    """Return the directory that contains all files."""
+    folders = {posixpath.dirname(found.document.path) for found in manifests}
+    return posixpath.commonpath(folders) or "." if len({posixpath.isabs(f) for f in folders}) == 1 else "."
 
 
 def _counts(found: Cursor) -> bool:
@@ -98,18 +106,19 @@ def _meant(data: object) -> object:
     return {**{k: v for k, v in data.items() if k != "status"}, "metadata": plain}
 
 
-def _problems(doubles: list[list[Cursor]], chart_files: Set[str]) -> list[Problem]:
+def _problems(doubles: list[list[Cursor]], chart_files: Set[str], top: str) -> list[Problem]:
     pairs: dict[str, dict[str, list[Pair]]] = {}
     problems = []
     for original, *copies in doubles:
         inside = [copy for copy in copies if _folder(copy) == _folder(original)]
-        problems += [_in_one_folder(original, inside)] if inside else []
+        problems += [_in_one_folder(original, inside, top)] if inside else []
         for copy in copies:
             if _folder(copy) != _folder(original):
                 pairs.setdefault(_folder(original), {}).setdefault(_folder(copy), []).append((original, copy))
-    problems += [_in_folders(folder, others) for folder, others in pairs.items()]
+    problems += [_in_folders(folder, others, top) for folder, others in pairs.items()]
     return [
-        replace(p, certain=not any(at.origin.path in chart_files for at in (p.place, *p.related))) for p in problems
+        replace(p, certain=not any(at.origin.path in chart_files for at in (p.place, *p.related))) if p.certain else p
+        for p in problems
     ]
 
 
@@ -119,15 +128,17 @@ def _folder(found: Cursor) -> str:
     return rendered if colon and tool in ("kustomize", "helm") else posixpath.dirname(found.document.path) or "."
 
 
-def _in_one_folder(original: Cursor, copies: list[Cursor]) -> Problem:
+def _in_one_folder(original: Cursor, copies: list[Cursor], top: str) -> Problem:
     again, *more = copies
     times = "twice" if not more else f"{len(copies) + 1} times"
     identity = object_id(again)
+    doubt = doubt_of([original, *copies], top)
     return Problem(
         ProblemCode.DUPLICATE_OBJECT,
         _name_place(again),
-        f"{identity} is defined {times}, with different contents",
+        f"{identity} is defined {times}, with different contents{doubt}",
         object=identity,
+        certain=not doubt,
         related=(
             _name_place(original).named("first defined here"),
             *(_name_place(copy).named("and here") for copy in more),
@@ -135,18 +146,20 @@ def _in_one_folder(original: Cursor, copies: list[Cursor]) -> Problem:
     )
 
 
-def _in_folders(one: str, others: dict[str, list[Pair]]) -> Problem:
+def _in_folders(one: str, others: dict[str, list[Pair]], top: str) -> Problem:
     """Return the problem of the objects of a directory that other directories define differently."""
     found = [pair for pairs in others.values() for pair in pairs]
     ids = list(dict.fromkeys(object_id(copy) for _, copy in found))
     what = f"{ids[0]} is" if len(ids) == 1 else f"{len(ids)} objects are"
     listed = "" if len(ids) == 1 else f": {_listed(ids)}"
     where = next(iter(others)) if len(others) == 1 else f"{len(others)} other directories ({_listed(list(others))})"
+    doubt = doubt_of([each for pair in found for each in pair], top)
     return Problem(
         ProblemCode.DUPLICATE_OBJECT,
         _name_place(found[0][1]),
-        f"{what} defined differently in {one} and in {where}{listed}",
+        f"{what} defined differently in {one} and in {where}{listed}{doubt}",
         help=APART,
+        certain=not doubt,
         object=ids[0],
         related=tuple(_related(one, others)),
         data={"first": one, "second": next(iter(others)), "objects": len(ids), "directories": len(others) + 1},

@@ -18,8 +18,10 @@ KIND = r"""(?m)^[ \t-]*["']?kind["']?[ \t]*:[ \t]*["']?([^\s"',}]+)"""
 NAME = r"[A-Z][A-Za-z]+"
 INCLUDED = r"\{\{-?\s*(?:include|template|tpl)\b"
 """Inclusion of other templates, which may be whole objects."""
-BATCH = ("kueue.x-k8s.io/", "kai.scheduler", "scheduling.run.ai", "volcano.sh/")
+BATCH = ("kueue.x-k8s.io/", "kai.scheduler", "scheduling.run.ai")
 """API groups and labels that show that an object concerns queues."""
+VOLCANO = re.compile(r"(?<!serving\.)volcano\.sh/")
+"""The same of Volcano, without the groups of Kthena, which serves models."""
 DEFINITION = "CustomResourceDefinition"
 """A kind that names kinds of queues but is not one."""
 REFERRED = frozenset({"PriorityClass"})
@@ -45,7 +47,11 @@ def concerns_queues(found: Cursor) -> bool:
         return False
     if formats.describes_nodes(found) or found.text_at("kind") in REFERRED:
         return True
-    return any(word in str(found.data) for word in BATCH)
+    return _names_a_scheduler(str(found.data))
+
+
+def _names_a_scheduler(text: str) -> bool:
+    return any(word in text for word in BATCH) or ("volcano.sh/" in text and VOLCANO.search(text) is not None)
 
 
 def concerns_nodes_or_queues(found: Cursor) -> bool:
@@ -69,7 +75,7 @@ def concerns_queues_text(text: str) -> bool:
     kinds = set(re.findall(KIND, text))
     if kinds == {DEFINITION}:
         return False
-    return any(word in text for word in BATCH) or bool(kinds & (REFERRED | POOL_KINDS))
+    return _names_a_scheduler(text) or bool(kinds & (REFERRED | POOL_KINDS))
 
 
 POOL_KINDS = frozenset(kind for _, kind in formats.READERS)

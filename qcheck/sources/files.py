@@ -48,6 +48,11 @@ SKIPPED = frozenset(
     | {".github", ".gitlab", ".circleci", ".chainsaw-test", ".devcontainer", ".vscode", ".idea"}
 )
 """Tool directories, which never contain manifests."""
+OF_OTHERS = {
+    "testdata": "test data, which no cluster gets: name the directory to check it",
+    "versioned_docs": "documentation of older releases: name the directory to check it",
+}
+"""Directories whose manifests are for no cluster (conventions of Go and of Docusaurus), with the reason."""
 GO_MODULES = ("vendor", "modules.txt")
 """The directory of Go's copies of other projects, and the file that identifies it."""
 OTHER_TEXTS = (
@@ -240,11 +245,18 @@ class _FileWalk:
             if may_hold_manifests(name) or os.path.isdir(entry.path):
                 self.links.append(entry.path)
         elif entry.is_dir():
-            if name not in SKIPPED and not ignored.matches(path + "/"):
+            if name in OF_OTHERS:
+                self.leave_out(entry.path, OF_OTHERS[name])
+            elif name not in SKIPPED and not ignored.matches(path + "/"):
                 return entry.path, path, ignored
         elif may_hold_manifests(name) and entry.is_file() and not ignored.matches(path):
             self.files.setdefault(path, File(shown(entry.path), entry.path))
         return None
+
+    def leave_out(self, folder: str, why: str) -> None:
+        """Record a directory that is skipped, if it has anything to read."""
+        if any(may_hold_manifests(name) for _, _, names in os.walk(folder) for name in names):
+            self.not_read.append(NotLoaded(shown(folder), why, failed=False))
 
     def follow(self, link: str, border: str) -> None:
         """Follow a link, which may lead to a file that was already read but not out of the repository."""

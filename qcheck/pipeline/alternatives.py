@@ -1,0 +1,56 @@
+"""Signs that several definitions of one object are alternatives, of which a cluster gets one at a time."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.documents.text import Text
+from qcheck.pipeline.relevance import KIND
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qcheck.documents.cursor import Cursor
+
+SHOWN = frozenset(
+    {"doc", "docs", "example", "examples", "sample", "samples", "tutorial", "tutorials", "tests", "e2e", "hack"}
+)
+"""Words in the names of directories of documentation and tests, each of whose files is applied on its own."""
+TESTS = frozenset({"test", "testing", "demo"})
+"""The same, but also names of clusters, unless all definitions are there."""
+WORD = re.compile(r"[a-z0-9]+")
+RELEASE = re.compile(r"(?:^|[-_.a-z])v?(\d+\.\d+[\w.-]*)", re.IGNORECASE)
+"""A part of a path that names a release, as `v1.2.0` does."""
+ONE_AT_A_TIME = frozenset(
+    {"Job", "MPIJob", "PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "TrainJob", "JobSet", "RayJob"}
+    | {"RayCluster", "SparkApplication", "AppWrapper", "Pod"}
+)
+"""Kinds that people submit, and delete before they submit another one of that name."""
+
+
+def doubt_of(definitions: Sequence[Cursor], top: str) -> str:
+    """Return why differing definitions may be alternatives, as the end of a sentence; nothing if they conflict.
+
+    `top` is the directory that contains everything that was read.
+    """
+    paths = [posixpath.relpath(found.document.path, top) for found in definitions]
+    words = [set(WORD.findall(posixpath.dirname(path).lower())) for path in paths]
+    if any(found & SHOWN for found in words) or set.intersection(*words) & TESTS:
+        return " (in examples or tests)"
+    if all(found.text_at("kind") in ONE_AT_A_TIME for found in definitions):
+        return " (one may replace the other)"
+    if len(set(map(posixpath.dirname, paths))) > 1:
+        releases = {tuple(RELEASE.findall(posixpath.dirname(path))) for path in paths}
+        return " (for several releases)" if len(releases) > 1 and () not in releases else ""
+    texts = {found.document.path: found.document.text for found in definitions}
+    return (
+        " (the files seem to be variants)" if len(texts) == len(paths) and _are_variants(list(texts.values())) else ""
+    )
+
+
+def _are_variants(files: Sequence[Text]) -> bool:
+    """Return whether files define the same kinds of objects, several each: people choose one of them."""
+    kinds = [sorted(re.findall(KIND, file.text)) for file in files]
+    return len(kinds[0]) > 1 and all(each == kinds[0] for each in kinds)
