@@ -187,6 +187,21 @@ variable "prefix" { default = "h" }
     assert found(tmp_path, main_tf=GPUS + 'x = "${\n"\n')["QC001"][0] == "error"
 
 
+@pytest.mark.parametrize(
+    ("argument", "severity"), [("gpus = var.gpus", "warning"), ("gpus = false", "error"), ("", "error")]
+)
+def test_a_pool_of_a_module_that_is_off_by_default_may_still_come(tmp_path: Path, argument: str, severity: str) -> None:
+    gated = GPUS.replace('"gpus" {\n', '"gpus" {\n  count = var.gpus ? 1 : 0\n')
+    inner = f'variable "gpus" {{ default = false }}\n{gated}'
+    call = (
+        f'variable "gpus" {{ default = false }}\nmodule "pools" {{\n  source = "../pools"\n  {argument}\n}}\n{SYSTEM}'
+    )
+    now = found(tmp_path, pools__main_tf=inner, dev__main_tf=call)
+    assert now["QC201"][0] == severity
+    if severity == "warning":
+        assert "module.pools.aws_eks_node_group.gpus (off by default" in now["QC010"][1]
+
+
 def test_a_pool_that_nobody_depends_on_is_not_mentioned(tmp_path: Path) -> None:
     unknown = (
         GROUP.replace("NAME", "web").replace("LABEL", 'pool = "web"').replace("default = 3", "").replace("32", "16")

@@ -138,15 +138,15 @@ class Instance:
     def _called(self, block: Body) -> Iterator[Resource]:
         source = block.attributes().get("source")
         path = evaluate(source, self) if source is not None else ""
-        folder = self._local_module(path)
+        called = self.module_at(self.module, path)
         for resource in self._instances(block, f"module {path}", f"module.{block.labels[0]}"):
-            if folder is None:
+            if called is None:
                 yield resource
             elif self.depth < DEEPEST:
                 given = resource.values.data
                 assert isinstance(given, dict)
                 inner = Instance(
-                    module=self.modules[folder],
+                    module=called,
                     given=given,
                     modules=self.modules,
                     depth=self.depth + 1,
@@ -154,11 +154,11 @@ class Instance:
                 )
                 yield from (_nested(r, resource) for r in inner.resources())
 
-    def _local_module(self, source: Evaluated) -> str | None:
+    def module_at(self, caller: Module, source: Evaluated) -> Module | None:
+        """Return the local module that a source in another module names."""
         if not isinstance(source, str) or not source.startswith(("./", "../")):
             return None
-        folder = posixpath.normpath(posixpath.join(self.module.folder, source))
-        return folder if folder in self.modules else None
+        return self.modules.get(posixpath.normpath(posixpath.join(caller.folder, source)))
 
     def _instances(self, block: Body, kind: str, address: str) -> Iterator[Resource]:
         for suffix, bound, doubt in self._repeats(block):

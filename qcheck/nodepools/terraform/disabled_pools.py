@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING
@@ -16,29 +18,52 @@ if TYPE_CHECKING:
 
     from qcheck.documents.cursor import Cursor
     from qcheck.documents.terraform_json import Body
-    from qcheck.nodepools.terraform.configuration import Module
+    from qcheck.nodepools.terraform.configuration import Instance, Module
     from qcheck.nodepools.terraform.resource import Resource
 
+DEEPEST = 8
+"""The maximum nesting of modules."""
+VARIABLE = re.compile(r"\bvar\.([\w-]+)")
 
-def switched_off(module: Module, resources: Sequence[Resource]) -> Iterator[Problem]:
+
+def switched_off(root: Instance, resources: Sequence[Resource]) -> Iterator[Problem]:
     """Yield a problem for pools that a variable's default disables if no tfvars file sets the variable."""
     for resource in resources:
         if resource.type.startswith("module ") and modules.is_known(resource.type):
-            yield from _entries(resource, bool(module.tfvars))
-    if module.tfvars:
+            yield from _entries(resource, bool(root.module.tfvars))
+    if root.module.tfvars:
         return
     made = {resource.address for resource in resources}
+    for address, block, written in _switched(root, root.module, "", frozenset(root.module.variables), 0):
+        if not any(each == address or each.startswith((f"{address}-", f"{address}.")) for each in made):
+            at = Place(*block.document(None))
+            message = f"{address} (off by default: {written})"
+            yield Problem(ProblemCode.NODES_ELSEWHERE, at, message, data={"address": address})
+
+
+def _switched(
+    root: Instance, module: Module, prefix: str, free: frozenset[str], depth: int
+) -> Iterator[tuple[str, Body, str]]:
+    """Yield each block of pools whose number depends on a variable in `free`: its address, itself, and the reason.
+
+    `free` are the variables of a module that its user sets.
+    """
     blocks = [(f"{kind}.{name}", block) for (kind, name), block in module.resources.items() if kind in READERS]
     blocks += [(f"module.{b.labels[0]}", b) for b in module.calls if modules.is_known(_source(b))]
     for address, block in blocks:
-        if any(each == address or each.startswith((f"{address}-", f"{address}.")) for each in made):
-            continue
         attributes = block.attributes()
         written = next(((n, str(attributes[n])) for n in ("count", "for_each") if n in attributes), None)
-        if written is not None and "var." in written[1]:
-            at = Place(*block.document(None))
-            message = f"{address} (off by default: {written[0]} is {written[1]})"
-            yield Problem(ProblemCode.NODES_ELSEWHERE, at, message, data={"address": address})
+        if written is not None and _uses(written[1], free):
+            yield prefix + address, block, f"{written[0]} is {written[1]}"
+    for call in module.calls:
+        inner = root.module_at(module, _source(call))
+        if inner is not None and depth < DEEPEST:
+            passed = frozenset(name for name, given in call.attributes().items() if _uses(str(given), free))
+            yield from _switched(root, inner, f"{prefix}module.{call.labels[0]}.", passed, depth + 1)
+
+
+def _uses(written: str, variables: frozenset[str]) -> bool:
+    return not variables.isdisjoint(VARIABLE.findall(written))
 
 
 def _entries(resource: Resource, is_set: bool) -> Iterator[Problem]:

@@ -46,7 +46,7 @@ def read_configurations(texts: Sequence[Text], context: PoolContext) -> tuple[li
         problems += [
             *manifests.unread(resources),
             *elsewhere(resources, folders),
-            *switched_off(root.module, resources),
+            *switched_off(root, resources),
         ]
     return [pool for resources in found for pool in of_resources(resources, context)], problems
 
