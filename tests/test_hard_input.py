@@ -449,6 +449,21 @@ def test_negative_amounts_of_volcano(repo: Path, capsys: pytest.CaptureFixture[s
     assert not [f for f in report["findings"] if f["rule"] == "QC000"]
 
 
+NODE = """\
+apiVersion: v1
+kind: Node
+metadata: {name: a, labels: {pool: a, nvidia.com/gpu.product: NVIDIA-A100-SXM4-40GB, nvidia.com/gpu.count: "8"}}
+status: {allocatable: {cpu: "90", RESOURCE: "-1"}}
+"""
+
+
+@pytest.mark.parametrize("resource", ["nvidia.com/mig-3g.20gb", "nvidia.com/gpu", "memory", "pods"])
+def test_negative_amounts_of_nodes(repo: Path, capsys: pytest.CaptureFixture[str], resource: str) -> None:
+    (repo / "node.yaml").write_text(NODE.replace("RESOURCE", resource))
+    _, report = check(capsys)
+    assert not [f for f in report["findings"] if f["rule"] == "QC000"]
+
+
 COHORT = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {name: NAME}\nspec: {parentName: PARENT}\n"
 KAI_QUEUE = """\
 apiVersion: scheduling.run.ai/v2

@@ -38,11 +38,11 @@ def written_taint(written: str) -> Taint:
 
 
 def amounts(at: Cursor) -> dict[str, int]:
-    """Return quantities by resource in base units; invalid ones are omitted."""
+    """Return quantities by resource in base units; invalid ones are omitted, and negative ones count as 0."""
     found = {}
     for resource, cursor in at.mapping():
         try:
-            found[resource] = amount(resource, parse_quantity(cursor.data))
+            found[resource] = max(0, amount(resource, parse_quantity(cursor.data)))
         except QuantityError:
             continue
     return found
