@@ -30,7 +30,7 @@ def snapshot(
     end_tidily()
     read = read_live(live, watch)
     watch.close()
-    if read.objects:
+    if read.objects or not read.failed:
         write(Output("yaml", output), snapshot_text(read, redact))
     if read.failed:
         raise UsageError("could not read everything:\n" + "\n".join(f"{n.path}: {n.why}" for n in read.failed))
