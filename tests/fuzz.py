@@ -4,9 +4,10 @@
     python tests/fuzz.py --again fuzz-failures/NAME
 
 The engine is libFuzzer, through atheris: an input that reaches code or branches that no other reached is kept and damaged
-further. An input is a small repository and what is done with it (`fuzz_readers.py`, `fuzz_commands.py`); the first are the
-fixtures, and the files of a folder that is given. Whatever is done: no traceback, no more than `SECONDS` of computing,
-no more than 1 GiB. An input that breaks this, or what its target promises, is left under `fuzz-failures/`, to become a test.
+further. An input is a small repository and what is done with it (`fuzz_readers.py`, `fuzz_commands.py`,
+`fuzz_answers.py`); the first are the fixtures, and the files of a folder that is given. Whatever is done: no traceback, no
+more than `SECONDS` of computing, no more than 1 GiB. An input that breaks this, or what its target promises, is left under
+`fuzz-failures/`, to become a test.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, NoReturn
 
-from mutations import SEEDS, damaged_case
+from mutations import LARGEST, SEEDS, damaged_case, read_case
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,13 +40,13 @@ if TYPE_CHECKING:
     from mutations import Case
 
 PROJECT = Path(__file__).parent.parent
+FIXTURES = ("rules", "clusters", "formats", "scenarios")
 FAILURES = PROJECT / "fuzz-failures"
 SECONDS = 15
 """Of computing time for one input: about three without the engine, which watches every branch and is five times as slow."""
 PATIENCE = 300
 """Seconds after which the engine ends everything, should code hang that takes no signals."""
 MEMORY = 1 << 30
-LARGEST = 200_000
 NO_ENGINE = "make fuzz needs atheris, whose wheels are for Python 3.11 to 3.14 on Linux, x86_64"
 
 
@@ -141,17 +142,14 @@ def decoded(raw: bytes) -> tuple[str, int, Case] | None:
 
 
 def first_cases(corpus: str | None) -> list[Case]:
-    """Each fixture case as a whole, each file of the corpus by itself, and the small seeds."""
-    tops = [p for kind in ("rules", "clusters") for p in (PROJECT / "fixtures" / kind).rglob("*") if p.is_dir()]
-    cases = [case for top in sorted(tops) if (case := read(top))]
+    """Each fixture case as a whole, those with questions, each file of the corpus by itself, and the small seeds."""
+    from fuzz_answers import first_questions
+
+    tops = [p for kind in FIXTURES for p in (PROJECT / "fixtures" / kind).rglob("*") if p.is_dir()]
+    cases = [case for top in sorted(tops) if (case := read_case(top))]
     if corpus:
         cases += [{path.name: path.read_bytes()} for path in sorted(Path(corpus).iterdir()) if path.is_file()]
-    return [*cases, *SEEDS]
-
-
-def read(top: Path) -> Case:
-    found = (p for p in sorted(top.rglob("*")) if p.is_file() and p.suffix != ".md")
-    return {str(p.relative_to(top)): p.read_bytes() for p in found if p.stat().st_size < LARGEST // 4}
+    return [*cases, *first_questions(), *SEEDS]
 
 
 def write(case: Case, folder: Path) -> None:
@@ -203,6 +201,7 @@ def fuzz(count: int, seed: int, corpus: str | None) -> NoReturn:
 
 def all_targets() -> dict[str, Target]:
     """All targets by name, and with them all of qcheck, so that what is imported late is watched as well."""
+    import fuzz_answers
     import fuzz_commands
     import fuzz_readers
 
@@ -211,7 +210,7 @@ def all_targets() -> dict[str, Target]:
     for module in pkgutil.walk_packages(qcheck.__path__, "qcheck."):
         if not module.name.endswith("__main__"):
             import_module(module.name)
-    return {**fuzz_readers.TARGETS, **fuzz_commands.TARGETS}
+    return {**fuzz_readers.TARGETS, **fuzz_commands.TARGETS, **fuzz_answers.TARGETS}
 
 
 def again(folder: Path) -> None:

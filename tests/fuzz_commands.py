@@ -29,6 +29,7 @@ WILD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028]
 """What terminals obey and what hides text."""
 NO_PLACE = re.compile(
     r"nothing relevant was found|no workload was found|nothing was checked|there is no such|too long|baseline write"
+    r"|no queue has quota|several clusters"
 )
 """Refusals of a whole run, which are about no line."""
 PLACE = re.compile(r"\S:\d+")
@@ -69,7 +70,7 @@ def check(case: Case, dice: random.Random) -> None:
 def refused(code: int, complaints: str) -> None:
     """No report at all: the settings or the baseline are wrong, in a line that is named."""
     if code != 2 or not (PLACE.search(complaints) or NO_PLACE.search(complaints)):
-        raise Broken(f"exit code {code} without a report or a line: {complaints}")
+        raise Broken(f"exit code {code} without a report or a line: {complaints!r}")
 
 
 def has_places(report: dict[str, Any], case: Case) -> None:

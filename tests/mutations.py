@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import random
 import re
+from pathlib import Path
 
 Case = dict[str, bytes]
 """The files of a small repository by their paths."""
+LARGEST = 200_000
+"""The most bytes of a damaged case."""
 
 VALUES = [
     "",
@@ -155,6 +158,12 @@ flavors = ["h100"]
     },
 ]
 """For targets that read something else than whole repositories."""
+
+
+def read_case(top: Path) -> Case:
+    """The files of a folder that leave room for damage."""
+    found = (p for p in sorted(top.rglob("*")) if p.is_file() and p.suffix != ".md")
+    return {str(p.relative_to(top)): p.read_bytes() for p in found if p.stat().st_size < LARGEST // 4}
 
 
 def damaged_case(case: Case, dice: random.Random) -> Case:

@@ -316,16 +316,3 @@ def test_pools_that_a_compute_class_names_are_reached_by_its_label(tmp_path: Pat
     (tmp_path / "main.tf").write_text(text.replace("NAME", "a") + text.replace("NAME", "b"))
     labels = {p.name: p.labels.get("cloud.google.com/compute-class") for p in pools(tmp_path)}
     assert labels == {"a": "gpu", "b": None}
-
-
-@pytest.mark.parametrize(
-    ("flavor", "model", "gpus"),
-    [("gx3d.160x1792.8h100", "H100", 8), ("gx3.16x80.l4", "L4", 1), ("gx3-16x80x1l4", "L4", 1)],
-)
-def test_flavors_of_ibm_are_machine_profiles(tmp_path: Path, flavor: str, model: str, gpus: int) -> None:
-    (tmp_path / "main.tf").write_text(
-        'resource "ibm_container_vpc_worker_pool" "gpu" {\n  worker_pool_name = "gpu"\n'
-        f'  flavor = "{flavor}"\n  worker_count = 2\n}}\n'
-    )
-    (machine,) = pools(tmp_path)[0].machines
-    assert (machine.instance_type, machine.model, machine.allocatable["nvidia.com/gpu"]) == (flavor, model, gpus)
