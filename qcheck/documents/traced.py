@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qcheck.documents.document import Document
+from qcheck.documents.json_patch import Written, apply
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ NAME = ("metadata", "name")
 class Traced(Document):
     """A rendered document; `base` is the object rendered, `patches` those applied to it, the last first."""
 
-    __slots__ = ("_base", "_patches")
+    __slots__ = ("_base", "_patches", "_written")
 
     def __init__(self, rendered: Document, base: Spot, patches: Sequence[Document]) -> None:
         super().__init__(
@@ -31,6 +32,7 @@ class Traced(Document):
         )
         self._base = base
         self._patches = tuple(patches)
+        self._written: Written | None = None
 
     def again(self, rendered: Document) -> Traced:
         """Return another document, rendered from the same base and patches, traced in the same way."""
@@ -50,34 +52,30 @@ class Traced(Document):
         there = _existing(self.data, route)
         value = _at(self.data, there)
         for patch in self._patches:
-            found = _in_patch(patch, there, value)
-            if found is not None:
-                return patch, (*found, *route[len(there) :])
-        document, inside = self._base
-        mine = (*inside, *there)
-        if document.has(mine) and (_agree(_at(document.data, mine), value) or there == NAME):
-            return document, (*inside, *route)
+            if _is_merged(patch, there, value):
+                return patch, route
+        found = self._unmerged().at(there)
+        if found is not None:
+            document, mine = found.spot
+            if _agree(_at(document.data, mine), value) or there == NAME:
+                return document, (*mine, *route[len(there) :])
         return self, route
 
-
-def _in_patch(patch: Document, route: Route, value: object) -> Route | None:
-    """Return a value's route in a patch: its own if strategic merge, the operation's in a JSON patch."""
-    if isinstance(patch.data, dict):
-        is_here = not isinstance(value, (dict, list)) and patch.has(route) and _at(patch.data, route) == value
-        return route if is_here and route != NAME else None
-    for index, operation in enumerate(patch.data if isinstance(patch.data, list) else ()):
-        steps = _pointer(operation.get("path") if isinstance(operation, dict) else None)
-        if steps and [str(s) for s in route[: len(steps)]] == steps:
-            inside = (index, "value", *route[len(steps) :])
-            if patch.has(inside) and _at(patch.data, inside) == value:
-                return inside
-    return None
+    def _unmerged(self) -> Written:
+        """Return where the values of the base with all JSON patches are written, without strategic merge patches."""
+        if self._written is None:
+            document, inside = self._base
+            self._written = Written(document, inside, _at(document.data, inside))
+            for patch in reversed(self._patches):
+                apply(patch, self._written)
+        return self._written
 
 
-def _pointer(path: object) -> list[str]:
-    """Return the steps of a JSON pointer."""
-    steps = path.split("/")[1:] if isinstance(path, str) else []
-    return [step.replace("~1", "/").replace("~0", "~") for step in steps]
+def _is_merged(patch: Document, route: Route, value: object) -> bool:
+    """Return whether a strategic merge patch writes a value, other than the name by which it finds its object."""
+    if not isinstance(patch.data, dict) or isinstance(value, (dict, list)) or route == NAME:
+        return False
+    return patch.has(route) and _at(patch.data, route) == value
 
 
 def _existing(data: object, route: Route) -> Route:
