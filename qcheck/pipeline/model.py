@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 
 from qcheck.cluster.assemble import assemble
-from qcheck.cluster.kueue_install import agreed, oldest
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.unread import Unread
@@ -65,9 +64,8 @@ def model(
     files = [*rendered, *as_is.files]
     found = objects_of(rendered, as_is, own_types)
     configuration, misconfigured = _configuration(files, scope.policy.kueue)
-    installs = _installs(files)
-    install = agreed(installs)
-    target = _target(scope.policy, configuration, installs)
+    install, oldest = _installs(files)
+    target = _target(scope.policy, configuration, install, oldest)
     rejected = begin(found.written, target)
     scheduler, misread = _volcano_scheduler(scope, files)
     own, state = _own(found.distinct.first)
@@ -122,15 +120,16 @@ def _gaps(
     return [*faults, *as_is.problems, *applications], [*_unread_files(files, as_is), *as_is.unread, *brought, *failed]
 
 
-def _target(policy: Policy, configuration: Configuration | None, installs: Sequence[KueueInstall]) -> Target:
+def _target(
+    policy: Policy, configuration: Configuration | None, install: KueueInstall | None, oldest: KueueInstall | None
+) -> Target:
     """Return the releases and gates by which a cluster's API server and webhooks judge."""
     others = {**dict.fromkeys(KAI, policy.kai.release), **dict.fromkeys(VOLCANO, policy.volcano.release)}
-    install, first = agreed(installs), oldest(installs)
     return Target(
         release=(policy.kueue.major, policy.kueue.minor),
         gates={**(install.gates if install else {}), **(configuration.feature_gates if configuration else {})},
         others=others,
-        installed=(ServedVersions(first.place, first.release),) if first else (),
+        installed=(ServedVersions(oldest.place, oldest.release),) if oldest else (),
     )
 
 
@@ -153,13 +152,15 @@ def _policy(policy: Policy, loaded: Sequence[Loaded]) -> Policy:
     return replace(policy, kai=replace(policy.kai, gpu_sharing=True)) if shares_gpus(loaded) else policy
 
 
-def _installs(loaded: Sequence[Loaded]) -> list[KueueInstall]:
-    """Return the installations of Kueue in the files."""
+def _installs(loaded: Sequence[Loaded]) -> tuple[KueueInstall | None, KueueInstall | None]:
+    """Return how Kueue is installed, as far as the files agree, and its oldest installation."""
     if not any(mentions_install(f.text.text) for f in loaded):
-        return []
+        return None, None
+    from qcheck.cluster.kueue_install import agreed, oldest  # 0.1 ms
     from qcheck.kinds.kueue_install import read_installs  # 0.7 ms
 
-    return read_installs(loaded)
+    installs = read_installs(loaded)
+    return agreed(installs), oldest(installs)
 
 
 def _volcano_scheduler(scope: ClusterScope, loaded: Iterable[Loaded]) -> tuple[VolcanoScheduler | None, list[Problem]]:
