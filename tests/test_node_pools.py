@@ -316,3 +316,27 @@ def test_pools_that_a_compute_class_names_are_reached_by_its_label(tmp_path: Pat
     (tmp_path / "main.tf").write_text(text.replace("NAME", "a") + text.replace("NAME", "b"))
     labels = {p.name: p.labels.get("cloud.google.com/compute-class") for p in pools(tmp_path)}
     assert labels == {"a": "gpu", "b": None}
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "count", "machine"),
+    [
+        ("tpu-v5-lite-podslice", 4, "ct5lp-hightpu-4t"),
+        ("tpu-v5p-slice", 4, "ct5p-hightpu-4t"),
+        ("tpu-v6e-slice", 8, "ct6e-standard-8t"),
+        ("tpu7x", 4, "tpu7x-standard-4t"),
+    ],
+)
+def test_the_tpus_of_a_compute_class_determine_its_machines(
+    tmp_path: Path, accelerator: str, count: int, machine: str
+) -> None:
+    tpu = f"{{type: {accelerator}, count: {count}, topology: 2x2}}"
+    (tmp_path / "class.yaml").write_text(
+        "apiVersion: cloud.google.com/v1\nkind: ComputeClass\nmetadata: {name: tpu}\n"
+        f"spec: {{priorities: [{{spot: true, tpu: {tpu}}}, {{tpu: {tpu}}}]}}\n"
+    )
+    (pool,) = pools(tmp_path)
+    assert {(m.instance_type, m.allocatable["google.com/tpu"]) for m in pool.machines} == {(machine, count)}
+    assert pool.labels["cloud.google.com/gke-tpu-accelerator"] == accelerator
+    assert pool.labels["cloud.google.com/gke-tpu-topology"] == "2x2"
+    assert "google.com/tpu" in {t.key for t in pool.taints}

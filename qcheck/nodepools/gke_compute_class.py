@@ -8,7 +8,7 @@ from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.nodepools.figures import Count, Figures
 from qcheck.nodepools.pool import PoolDraft, PoolMachineTypes, finished, look_up
-from qcheck.nodepools.provider_labels import GKE, Provided
+from qcheck.nodepools.provider_labels import GKE, GKE_TPUS, TPU, Provided
 from qcheck.nodepools.scalars import place
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from qcheck.nodepools.pool_context import PoolContext
 
 LABEL = "cloud.google.com/compute-class"
+STANDARD = ("ct6e", "tpu7x")
+"""Families whose machine types are named `standard`; those of older ones are `hightpu`."""
 
 
 def read_pools(root: Cursor, context: PoolContext) -> Iterator[NodePool]:
@@ -31,11 +33,15 @@ def read_pools(root: Cursor, context: PoolContext) -> Iterator[NodePool]:
     types = _types(priorities, context.own)
     config = spec["nodePoolConfig"]
     labels, taints = {LABEL: name}, [Taint(LABEL, name)]
-    accelerators = {p["gpu"]["type"].text() for p in priorities}
     if types.machines and all(m.allocatable.get(GPU) for m in types.machines):
         taints.append(Taint(GPU, "present"))
-        if len(accelerators) == 1 and (accelerator := accelerators.pop()):
+        if accelerator := _same(p["gpu"]["type"].text() for p in priorities):
             labels["cloud.google.com/gke-accelerator"] = accelerator
+    if all(p["tpu"].exists for p in priorities):
+        taints.append(Taint(TPU, "present"))
+        for label, field in ("gke-tpu-accelerator", "type"), ("gke-tpu-topology", "topology"):
+            if value := _same(p["tpu"][field].text() for p in priorities):
+                labels[f"cloud.google.com/{label}"] = value
     own = Provided(GKE, labels, tuple(taints))
     yield finished(
         PoolDraft(
@@ -76,9 +82,9 @@ def _types(priorities: list[Cursor], own: Mapping[str, Machine]) -> PoolMachineT
     """Return the machines of all priorities, if each names its type."""
     found = []
     for each in priorities:
-        name = each["machineType"].text()
+        name = each["machineType"].text() or _tpu_machine(each["tpu"])
         if name is None:
-            what = each["machineFamily"].text() or each["gpu"]["type"].text() or "its priorities"
+            what = each["machineFamily"].text() or each["gpu"]["type"].text() or "a rule of its priorities"
             return PoolMachineTypes((), f"{what} does not determine the machine type")
         types = look_up((name,), "gcp", own)
         if types.first is None:
@@ -89,3 +95,18 @@ def _types(priorities: list[Cursor], own: Mapping[str, Machine]) -> PoolMachineT
             machine = replace(machine, allocatable={**machine.allocatable, GPU: gpus})
         found.append(machine)
     return PoolMachineTypes(tuple(found))
+
+
+def _tpu_machine(tpu: Cursor) -> str | None:
+    """Return the machine type with a number of TPU chips of a type."""
+    families = [family for family, accelerator in GKE_TPUS.items() if accelerator == tpu["type"].text()]
+    count = tpu["count"].integer()
+    if not families or count is None:
+        return None
+    return f"{families[0]}-{'standard' if families[0] in STANDARD else 'hightpu'}-{count}t"
+
+
+def _same(values: Iterable[str | None]) -> str | None:
+    """Return the value if all are the same."""
+    found = set(values)
+    return found.pop() if len(found) == 1 else None

@@ -251,4 +251,4 @@ def daemonset_selects_nothing(cluster: Cluster) -> Iterator[Finding]:
     for daemon_set in cluster.daemon_sets:
         if daemon_set.template.selection.keys and not is_reachable(cluster, daemon_set.template):
             found = _matches_nothing(cluster, daemon_set.template, f"DaemonSet {daemon_set.name}")
-            yield found.about(daemon_set.id)
+            yield found.about(daemon_set.id).likely(not cluster.has_all(NODES))

@@ -60,11 +60,30 @@ def local_queue_missing(cluster: Cluster) -> Iterator[Finding]:
     for workload in cluster.workloads:
         if workload.queue and not selects_cluster(workload) and not _may_lie_there(cluster, workload, workload.queue):
             missed.setdefault((workload.namespace, workload.queue), []).append(workload)
+    if missed and not cluster.local_queues and not cluster.queues:
+        yield _no_queue(missed)
+        return
     for (namespace, queue), workloads in missed.items():
         known = cluster.local_queue_names.get(namespace, ())
         uses = [Reference(queue, w.queue_place, w.id) for w in workloads]
         consequence = f"namespace {namespace} has no such queue for {users(uses)}"
         yield missing(cluster, "LocalQueue", uses, known, consequence).with_data(namespace=namespace)
+
+
+def _no_queue(missed: dict[tuple[str, str], list[Workload]]) -> Finding:
+    """Return one finding for all workloads if no queue was read: queues are probably defined elsewhere."""
+    (namespace, queue), _ = next(iter(missed.items()))
+    uses = [Reference(name, w.queue_place, w.id) for (_, name), workloads in missed.items() for w in workloads]
+    first, *others = uses
+    more = f" and {plural(len(missed) - 1, 'other queue')}" if len(missed) > 1 else ""
+    message = f"no queue was read, but {users(uses)} need{'s' * (not others)} LocalQueue {queue}{more}"
+    found = finding(first.place, message).about(first.by).likely()
+    for other in others:
+        found = found.near(other.place, f"{other.by} names {other.name}")
+    found = found.fixed_by(
+        "Add the queues to the paths, or set `complete: false` in the settings if they are elsewhere."
+    )
+    return found.with_data(missing=queue, nearest=None, uses=len(uses), namespace=namespace)
 
 
 def _may_lie_there(cluster: Cluster, workload: Workload, queue: str) -> bool:
