@@ -423,3 +423,37 @@ def test_manifests_for_no_cluster_are_left_out_and_named(repository: Path, folde
     assert said(repository, {"nodes.yaml": NODES, f"pkg/{folder}/v1/job.yaml": WHOLE_JOB}, "QC003") == []
     assert [n.path for n in audit(["."]).inputs.not_read if "name the directory" in n.why] == [f"pkg/{folder}"]
     assert [f.rule.id for f in audit([f"pkg/{folder}"]).findings if f.rule] != []
+
+
+SOFTWARE = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: {{ .Values.name }}, labels: {kueue.x-k8s.io/managed: "true"}}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+spec:
+  names:
+    kind: ClusterQueue
+"""
+
+
+@pytest.mark.parametrize(
+    ("chart", "more", "severity"),
+    [
+        ("kueue", "", None),
+        ("training", "", "warning"),
+        ("kueue", f"---\n{cluster_queue(8, name='team')}", "warning"),
+    ],
+)
+def test_a_vendored_chart_of_software_defines_no_queues(
+    repository: Path, chart: str, more: str, severity: str | None
+) -> None:
+    files = {
+        "charts/x/Chart.yaml": f"apiVersion: v2\nname: {chart}\nversion: 0.13.0\n",
+        "charts/x/templates/all.yaml": SOFTWARE + more,
+        "queue.yaml": local_queue("team", name="team"),
+    }
+    missing = "error" if not more else "warning"
+    assert ("QC402", missing) in said(repository, files, "QC009", "QC402")
+    assert [s for rule, s in said(repository, {}, "QC009", "QC402") if rule == "QC009"] == [severity] * bool(severity)

@@ -22,18 +22,32 @@ BATCH = ("kueue.x-k8s.io/", "kai.scheduler", "scheduling.run.ai")
 """API groups and labels that show that an object concerns queues."""
 VOLCANO = re.compile(r"(?<!serving\.)volcano\.sh/")
 """The same of Volcano, without the groups of Kthena, which serves models."""
+SEPARATOR = re.compile(r"^---", re.MULTILINE)
+TOP_KIND = re.compile(r"""^["']?kind["']?[ \t]*:[ \t]*["']?(\w+)""", re.MULTILINE)
 DEFINITION = "CustomResourceDefinition"
 """A kind that names kinds of queues but is not one."""
+OF_SOFTWARE = frozenset(
+    {DEFINITION, "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "ServiceAccount", "Service"}
+)
+"""Kinds that name kinds and groups of queues but are neither queues nor nodes nor pods."""
+TAKING = frozenset({"DaemonSet", "Deployment", "StatefulSet", "Job"})
+"""Kinds of pods, which may take accelerators."""
 REFERRED = frozenset({"PriorityClass"})
 """Other kinds to which queued workloads refer."""
 
 
 def kinds_in(text: str) -> frozenset[str] | None:
     """Return the kinds of the objects that a text may contain; None if they are unknown."""
-    written = re.findall(KIND, text)
+    written = [kind for part in SEPARATOR.split(text) for kind in _kinds_of_part(part)]
     if not all(re.fullmatch(NAME, kind) for kind in written) or (not written and re.search(INCLUDED, text)) or not text:
         return None
     return _with_nodes(frozenset(written))
+
+
+def _kinds_of_part(text: str) -> list[str]:
+    """Return the kinds in the text of a document; a definition or a role only names the other kinds."""
+    top = TOP_KIND.search(text)
+    return [top[1]] if top is not None and top[1] in OF_SOFTWARE else re.findall(KIND, text)
 
 
 def kinds_of(objects: Iterable[Cursor]) -> frozenset[str]:
@@ -72,13 +86,25 @@ def _takes_accelerators(data: object) -> bool:
 
 def concerns_queues_text(text: str) -> bool:
     """Return the same for a text that is not parsed."""
-    kinds = set(re.findall(KIND, text))
-    if kinds == {DEFINITION}:
+    if not _may_concern_queues(text):
         return False
-    return _names_a_scheduler(text) or bool(kinds & (REFERRED | POOL_KINDS))
+    parts = (
+        part for part in SEPARATOR.split(text) if (top := TOP_KIND.search(part)) is None or top[1] not in OF_SOFTWARE
+    )
+    return any(map(_may_concern_queues, parts))
+
+
+def _may_concern_queues(text: str) -> bool:
+    return _names_a_scheduler(text) or not (REFERRED | POOL_KINDS).isdisjoint(re.findall(KIND, text))
+
+
+def most_relevant_first(kinds: Iterable[str]) -> list[str]:
+    """Return kinds by name, those of queues and nodes first."""
+    return sorted(kinds, key=lambda kind: (kind not in QUEUE_KINDS | POOL_KINDS, kind not in TAKING, kind))
 
 
 POOL_KINDS = frozenset(kind for _, kind in formats.READERS)
+QUEUE_KINDS = frozenset({"ClusterQueue", "LocalQueue", "ResourceFlavor", "Cohort", "Topology", "Queue"})
 
 
 def _with_nodes(kinds: frozenset[str]) -> frozenset[str]:

@@ -15,8 +15,11 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.decode import roots
 from qcheck.kinds.helm import Chart, charts, is_below
 from qcheck.kinds.kustomize import UPSTREAM, Kustomization, KustomizeChange
+from qcheck.nodepools.charts import is_software
 from qcheck.pipeline.kustomizations import KustomizationTree, Source
 from qcheck.pipeline.relevance import (
+    POOL_KINDS,
+    QUEUE_KINDS,
     concerns_nodes_or_queues,
     concerns_queues,
     concerns_queues_text,
@@ -185,7 +188,8 @@ class _RenderPlan:
         if whole:
             is_open = any(kinds_in(text) is None for text in counting)
             self.unread.append(Unread(chart.folder, None if is_open else known, chart.place))
-        if counting:
+        defines = known & (QUEUE_KINDS | POOL_KINDS)
+        if counting and (defines or not is_software(chart.name)):
             self.problems.append(chart_problem(chart, known, values, self.scope.renders_all))
 
 

@@ -7,6 +7,7 @@ from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.load import load_literal
 from qcheck.documents.templates import first_mark
+from qcheck.pipeline.relevance import most_relevant_first
 from qcheck.sources.renderers import installed
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def unreadable(text: Text) -> Problem | None:
 
 def chart_problem(chart: Chart, kinds: frozenset[str], values: tuple[str, ...] | None, asked: bool) -> Problem:
     """Return one problem for a chart and all its templates."""
-    facts = [f"its templates may define {_names(sorted(kinds)) if kinds else 'queues'}"]
+    facts = [f"its templates may define {_names(most_relevant_first(kinds)) if kinds else 'queues'}"]
     if values is None:
         facts.append(f"its values may be those of {_names(chart.choices)}")
     elif asked and not installed("helm"):
