@@ -12,7 +12,6 @@ from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.kinds.shared_fields import object_id
-from qcheck.pipeline.alternatives import doubt_of
 from qcheck.pipeline.relevance import concerns_queues
 
 if TYPE_CHECKING:
@@ -128,11 +127,17 @@ def _folder(found: Cursor) -> str:
     return rendered if colon and tool in ("kustomize", "helm") else posixpath.dirname(found.document.path) or "."
 
 
+def _doubt_of(definitions: Sequence[Cursor], top: str) -> str:
+    from qcheck.pipeline.alternatives import doubt_of  # 0.3 ms
+
+    return doubt_of(definitions, top)
+
+
 def _in_one_folder(original: Cursor, copies: list[Cursor], top: str) -> Problem:
     again, *more = copies
     times = "twice" if not more else f"{len(copies) + 1} times"
     identity = object_id(again)
-    doubt = doubt_of([original, *copies], top)
+    doubt = _doubt_of([original, *copies], top)
     return Problem(
         ProblemCode.DUPLICATE_OBJECT,
         _name_place(again),
@@ -153,7 +158,7 @@ def _in_folders(one: str, others: dict[str, list[Pair]], top: str) -> Problem:
     what = f"{ids[0]} is" if len(ids) == 1 else f"{len(ids)} objects are"
     listed = "" if len(ids) == 1 else f": {_listed(ids)}"
     where = next(iter(others)) if len(others) == 1 else f"{len(others)} other directories ({_listed(list(others))})"
-    doubt = doubt_of([each for pair in found for each in pair], top)
+    doubt = _doubt_of([each for pair in found for each in pair], top)
     return Problem(
         ProblemCode.DUPLICATE_OBJECT,
         _name_place(found[0][1]),

@@ -19,7 +19,7 @@ REFUSALS = (ProblemCode.API_REJECTED, ProblemCode.UNKNOWN_FIELD, ProblemCode.CON
 
 def by_installed_release(
     problems: Sequence[Problem],
-    install: KueueInstall | None,
+    install: KueueInstall,
     assumed: Release,
     judged_by: Callable[[Release, Set[str]], Sequence[Problem]],
 ) -> list[Problem]:
@@ -28,7 +28,7 @@ def by_installed_release(
     `judged_by` returns the problems of the objects in some files for a release.
     """
     refused = {p.place.origin.path for p in problems if p.code in REFUSALS}
-    if install is None or install.release is None or not refused:
+    if install.release is None or not refused:
         return list(problems)
     installed = Release(*install.release)
     if installed == assumed:
