@@ -160,7 +160,7 @@ def cron_job(root: Cursor) -> Object:
 def _job(root: Cursor, at: Cursor) -> Workload:
     """Return a Job, or a CronJob whose `jobTemplate` is `at`."""
     spec = at["spec"]
-    _, annotations = metadata(at)
+    annotations, limit = at["metadata"].strings_at("annotations"), spec["backoffLimit"]
     minimum = whole(annotations.get("kueue.x-k8s.io/job-min-parallelism", ""))
     return queued(
         root,
@@ -168,8 +168,8 @@ def _job(root: Cursor, at: Cursor) -> Workload:
         at,
         tuple(pod_set(each, minimum) for each in pod_sets(root)),
         elastic=annotations.get("kueue.x-k8s.io/elastic-job") == "true",
-        retries=spec["backoffLimit"].count(),
-        retries_place=place(spec["backoffLimit"]),
+        retries=limit.count(),
+        retries_place=place(limit),
         on_disruption=_on_disruption(spec["podFailurePolicy"]),
     )
 

@@ -12,6 +12,7 @@ from qcheck.kinds.shared_fields import (
     object_id,
     place,
     quantity,
+    quantity_at,
     taints,
     text_list,
     tolerations,
@@ -94,13 +95,13 @@ def _groups(at: Cursor) -> tuple[queues.ResourceGroup, ...]:
 
 
 def _flavor_quotas(at: Cursor) -> queues.FlavorQuotas:
-    name = at["name"].text() or ""
+    name = at.text_at("name")
     cells = (_quota(name, r) for r in at.items_at("resources"))
     return queues.FlavorQuotas(name, place(at), tuple(c for c in cells if c is not None))
 
 
 def _quota(flavor: str, at: Cursor) -> queues.Quota | None:
-    nominal, resource = quantity(at["nominalQuota"]), at["name"].text()
+    nominal, resource = quantity_at(at, "nominalQuota"), at.text_at("name")
     if nominal is None or not resource:
         return None
     return queues.Quota(
@@ -108,8 +109,8 @@ def _quota(flavor: str, at: Cursor) -> queues.Quota | None:
         resource=resource,
         nominal_quantity=nominal,
         place=place(at),
-        borrowing_quantity=quantity(at["borrowingLimit"]),
-        lending_quantity=quantity(at["lendingLimit"]),
+        borrowing_quantity=quantity_at(at, "borrowingLimit"),
+        lending_quantity=quantity_at(at, "lendingLimit"),
     )
 
 

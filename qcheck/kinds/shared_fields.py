@@ -59,6 +59,11 @@ def quantity(at: Cursor) -> Quantity | None:
     return _parsed(at.data)
 
 
+def quantity_at(at: Cursor, key: str) -> Quantity | None:
+    """Return the quantity under a key: `quantity(at[key])`, but cheaper."""
+    return _parsed(at.data.get(key) if isinstance(at.data, dict) else None)
+
+
 def _parsed(value: object) -> Quantity | None:
     try:
         return parse_quantity(value)

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 USED = "a patch of a kustomization: its result is known only after rendering (`render` in the settings)"
 UNUSED = "a patch that no kustomization here uses: it is part of an object"
-DIRECTIVE = re.compile(r"^[ \t-]*[\"']?\$(?:patch|retainKeys|setElementOrder/\w+)[\"']?[ \t]*:", re.MULTILINE)
-"""A key of strategic merge patches, which no object has."""
+DIRECTIVE = re.compile(r"\$(?:patch|retainKeys|setElementOrder/\w+)[\"']?[ \t]*:")
+"""A key of strategic merge patches, which no object has, if only `BEFORE` is before it on its line."""
+BEFORE = re.compile(r"[ \t-]*[\"']?\Z")
 NAMED = re.compile(r"(?i)(?:^|[-_.])patch(?:es)?(?:[-_.]|$)")
 WITH_SELECTOR = frozenset({"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"})
 WITH_PODS = WITH_SELECTOR | {"Job", "Pod"}
@@ -47,7 +48,7 @@ def _is_unused(file: Loaded, folders: set[str]) -> bool:
     """Return whether a file is a patch by its text, or by its name or directory if its objects are incomplete."""
     if not file.documents:
         return False
-    if "$" in file.text.text and DIRECTIVE.search(file.text.text):
+    if _has_directive(file.text.text):
         return True
     folder, name = posixpath.split(file.text.path)
     is_named = NAMED.search(name) or NAMED.search(posixpath.basename(folder))
@@ -55,6 +56,10 @@ def _is_unused(file: Loaded, folders: set[str]) -> bool:
         return False
     found = list(_objects(file))
     return bool(found) and all(map(_is_incomplete, found))
+
+
+def _has_directive(text: str) -> bool:
+    return any(BEFORE.match(text, text.rfind("\n", 0, m.start()) + 1, m.start()) for m in DIRECTIVE.finditer(text))
 
 
 def _objects(file: Loaded) -> Iterator[Cursor]:
