@@ -30,6 +30,11 @@ TEMPLATES = [
     ("q.yaml", QUEUE.format("a") + "spec: {x: [{nominalQuota: NUM_GPUS}]}\n", "placeholder"),
     ("q.yaml", "apiVersion: v1\nkind: Pod\nspec: {x: {limits: {nvidia.com/gpu: GPU_COUNT}}}\n", "placeholder"),
     ("q.yaml", QUEUE.format("%TEAM%"), "placeholder"),
+    (
+        "q.yaml",
+        "apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nmanagedNodeGroups: [{name: a, desiredCapacity: $NODES}]\n",
+        "placeholder",
+    ),
     ("q.yaml", QUEUE.format("team-{}"), "placeholder"),
     ("q.yaml", QUEUE.format("..."), "placeholder"),
     ("q.yaml", QUEUE.format("a") + "spec: {quota: '...'}\n", "placeholder"),
@@ -38,6 +43,18 @@ TEMPLATES = [
     ("q.tpl", QUEUE.format("a") + 'spec:\n  # {{ no }}\n  script: |\n    {{ template "x" }}\n', "helm"),
 ]
 
+OF_KARPENTER = """\
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: a}
+spec: {role: 'nodes-${CLUSTER}', subnetSelectorTerms: [{tags: {karpenter.sh/discovery: '${CLUSTER}'}}]}
+"""
+OF_EKSCTL = """\
+apiVersion: eksctl.io/v1alpha5
+kind: ClusterConfig
+metadata: {name: $NAME, region: '${REGION}'}
+managedNodeGroups: [{name: gpu, desiredCapacity: 2, iam: {instanceRoleARN: $ROLE}}]
+"""
 READABLE = [
     ("q.yaml", QUEUE.format("a") + "# name: {{ .Values.name }}\n"),
     ("q.yaml", "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - args: ['${HOME}', \"{{ x }}\"]\n"),
@@ -49,6 +66,8 @@ READABLE = [
     ("q.yaml", QUEUE.format("a") + "spec:\n  note: costs <5 EUR and $HOME stays\n"),
     ("q.yaml", "apiVersion: v1\nkind: Pod\nspec: {containers: [{image: $IMAGE, args: [$X, <y>]}]}\n"),
     ("q.json", '{"apiVersion": "v1", "kind": "Pod", "x": "${y}"}'),
+    ("q.yaml", OF_KARPENTER),
+    ("q.yaml", OF_EKSCTL),
     ("q.yaml", QUEUE.format("Team-A")),
     ("q.yaml", QUEUE.format("a") + "spec: {selector: {}, note: 'and so on ...', more: etc...}\n...\n"),
     ("q.yaml", QUEUE.format("TEAM")),

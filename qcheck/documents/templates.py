@@ -81,6 +81,30 @@ FREE_TEXT = frozenset(
     }
 )
 """Fields that may legitimately contain `${NAME}` and `{{ }}`, for a shell or another program."""
+OF_CLOUDS: dict[str, frozenset[str]] = {
+    "eksctl.io": frozenset(
+        {
+            "metadata",
+            "iam",
+            "vpc",
+            "addons",
+            "accessConfig",
+            "tags",
+            "ssh",
+            "subnets",
+            "karpenter",
+            "iamIdentityMappings",
+        }
+        | {"ami", "secretsEncryption", "privateNetworking", "cloudWatch", "gitops"}
+    ),
+    "karpenter.k8s.aws": frozenset(
+        {"role", "instanceProfile", "amiSelectorTerms", "subnetSelectorTerms", "securityGroupSelectorTerms", "tags"}
+        | {"subnetSelector", "securityGroupSelector", "amiSelector", "context"}
+    ),
+    "karpenter.azure.com": frozenset({"vnetSubnetID", "tags"}),
+    "karpenter.k8s.gcp": frozenset({"serviceAccount", "imageSelectorTerms", "labels", "networkTags"}),
+}
+"""Fields, by API group, that name parts of a cloud account: they say nothing about the nodes."""
 OWN_TEMPLATES = (
     "argoproj.io/",
     "kyverno.io/",
@@ -122,9 +146,10 @@ def first_statement(text: str) -> re.Match[str] | None:
 
 def placeholder(data: object) -> str | None:
     """Return the first placeholder in a parsed Kubernetes object, or in a value of it."""
-    if isinstance(data, dict) and str(data.get("apiVersion", "")).startswith(OWN_TEMPLATES):
+    version = str(data.get("apiVersion", "")) if isinstance(data, dict) else ""
+    if version.startswith(OWN_TEMPLATES):
         return None
-    return next(_in_values(data), None)
+    return next(_in_values(data, FREE_TEXT | OF_CLOUDS.get(version.partition("/")[0], frozenset())), None)
 
 
 def is_open(value: str) -> bool:
@@ -134,18 +159,18 @@ def is_open(value: str) -> bool:
     return bool(braces or others) and "://" not in rest and NAME_OR_NUMBER.fullmatch(rest) is not None
 
 
-def _in_values(data: object, of: str = "", within: str = "") -> Iterator[str]:
-    """Yield the placeholders in a value of the field `of`, itself in the field `within`."""
+def _in_values(data: object, free: frozenset[str], of: str = "", within: str = "") -> Iterator[str]:
+    """Yield the placeholders in a value of the field `of`, itself in the field `within`; fields in `free` may have any."""
     if isinstance(data, dict):
         is_parameter = not OF_PARAMETERS.isdisjoint(data)
         for key, value in data.items():
             if is_open(key):
                 yield key
-            if key not in FREE_TEXT:
-                yield from _in_values(value, "" if is_parameter and key == "name" else key, of)
+            if key not in free:
+                yield from _in_values(value, free, "" if is_parameter and key == "name" else key, of)
     elif isinstance(data, list):
         for item in data:
-            yield from _in_values(item, of, within)
+            yield from _in_values(item, free, of, within)
     elif isinstance(data, str) and "\n" not in data and (is_open(data) or _is_variable(data, of, within)):
         yield data
 
