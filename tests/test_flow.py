@@ -40,6 +40,11 @@ def test_overdrafts_are_the_smallest_proofs(drawn: list[tuple[int, set[str]]], c
         assert not any(p < chosen for p in proofs)
         assert over.supply == sum(capacity[g] for g in over.groups)
         assert over.wanted == sum(wanted[f] for f in chosen)
+    for one, other in combinations(found, 2):
+        assert not set(one.pools) & set(other.pools)
+        assert len(other.pools) == 1 or len(one.pools) == 1 or not set(one.groups) & set(other.groups)
+    alone = {f for f in wanted if {f} in proofs}
+    assert alone <= {f for over in found for f in over.pools}
 
 
 @given(flavors, capacities)
@@ -58,6 +63,20 @@ def test_a_pool_without_demand_connects_nothing() -> None:
     reach = {"a": {"x": None}, "b": {"y": None}, "both": {"x": None, "y": None}}
     found = overdrafts({"a": 2, "b": 2, "both": 0}, reach, {"x": 1, "y": 1})
     assert [over.pools for over in found] == [("a",), ("b",)]
+
+
+def test_independent_sets_are_found_at_once() -> None:
+    reach = {f: dict.fromkeys(groups, None) for f, groups in (("a", "x"), ("b", "y"), ("c", "y"), ("all", "xyz"))}
+    found = overdrafts({"a": 3, "b": 1, "c": 1, "all": 1}, reach, {"x": 2, "y": 1, "z": 9})
+    assert [over.pools for over in found] == [("a",), ("b", "c")]
+    found = overdrafts({"a": 3, "b": 2, "c": 2, "all": 20}, reach, {"x": 2, "y": 1, "z": 9})
+    assert [over.pools for over in found] == [("all",), ("a",), ("c",), ("b",)]
+
+
+def test_sets_of_the_same_nodes_are_one_cause() -> None:
+    """That any two of four exceed their nodes is said once."""
+    (over,) = overdrafts(dict.fromkeys("abcd", 8), {f: {"g": None} for f in "abcd"}, {"g": 8})
+    assert over.pools == ("c", "d")
 
 
 def test_a_flavor_that_reaches_only_part_of_a_group() -> None:

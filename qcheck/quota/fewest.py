@@ -12,7 +12,7 @@ from __future__ import annotations
 from heapq import heappop, heappush
 
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.quota.max_flow import overdrafts
+from qcheck.quota.max_flow import first_overdrafts
 from qcheck.quota.solver import proposed_counts
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class FewestQuestion(Value, cached=True):
         """Return the sets of pools that still promise too much with that many cells of each pool at their minimum."""
         given = {p: sum(self.rooms[p][:n]) for p, n in zip(self.pools, counts, strict=True)}
         wanted = {p: n - given.get(p, 0) for p, n in self.wanted.items()}
-        return overdrafts(wanted, self.reach, self.capacity)
+        return first_overdrafts(wanted, self.reach, self.capacity)
 
     def still_needed(self, counts: Sequence[int], over: Sequence[Overdraft]) -> int | None:
         """Return a lower bound for the number of further cells; None if even all of them are too few."""

@@ -11,7 +11,7 @@ from collections import deque
 from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     Reach = Mapping[str, Mapping[str, int | None]]
 
@@ -26,20 +26,50 @@ class Overdraft(Value):
 
 
 def overdrafts(wanted: Mapping[str, int], reach: Reach, capacity: Mapping[str, int | None]) -> tuple[Overdraft, ...]:
-    """Return the smallest violating set of each part that is connected by pools with a demand.
+    """Return a smallest violating set of each part that is connected by pools with a demand, and independent others.
 
+    Further sets of a part have none of these pools, and none of their groups either unless a pool alone demands too much.
     `wanted` and `capacity` are amounts by pool and group (None: unlimited); `reach[pool][group]` limits what a pool can
     draw from a group of which it selects only a part.
     """
-    found = []
+    return tuple(over for part in _limited_parts(wanted, reach, capacity) for over in _independent(*part))
+
+
+def first_overdrafts(
+    wanted: Mapping[str, int], reach: Reach, capacity: Mapping[str, int | None]
+) -> tuple[Overdraft, ...]:
+    """Return only one smallest violating set of each part."""
+    parts = _limited_parts(wanted, reach, capacity)
+    return tuple(over for part in parts if (over := next(_violating(*part), None)) is not None)
+
+
+def _limited_parts(
+    wanted: Mapping[str, int], reach: Reach, capacity: Mapping[str, int | None]
+) -> Iterator[tuple[dict[str, int], dict[str, str], Reach, Mapping[str, int | None]]]:
+    """Yield the demands of each connected part, its pools that are alike, and what all parts share."""
     for part in _parts({f: groups for f, groups in reach.items() if wanted[f]}):
-        demands = {f: wanted[f] for f in part}
-        if all(_unlimited(f, reach, capacity) for f in part):
-            continue
-        alike = _alike(part, reach, capacity)
-        if _shortfall(_sums(demands, alike), reach, capacity):
-            found.append(_smallest(demands, alike, reach, capacity))
-    return tuple(found)
+        if not all(_unlimited(f, reach, capacity) for f in part):
+            yield {f: wanted[f] for f in part}, _alike(part, reach, capacity), reach, capacity
+
+
+def _independent(
+    demands: dict[str, int], alike: Mapping[str, str], reach: Reach, capacity: Mapping[str, int | None]
+) -> Iterator[Overdraft]:
+    taken: set[str] = set()
+    for over in _violating(demands, alike, reach, capacity):
+        if len(over.pools) == 1 or taken.isdisjoint(over.groups):
+            taken.update(over.groups)
+            yield over
+
+
+def _violating(
+    demands: dict[str, int], alike: Mapping[str, str], reach: Reach, capacity: Mapping[str, int | None]
+) -> Iterator[Overdraft]:
+    """Yield smallest violating sets without common pools."""
+    while demands and _shortfall(_sums(demands, alike), reach, capacity):
+        over = _smallest(demands, alike, reach, capacity)
+        yield over
+        demands = {pool: demand for pool, demand in demands.items() if pool not in over.pools}
 
 
 def _unlimited(pool: str, reach: Reach, capacity: Mapping[str, int | None]) -> bool:
