@@ -340,3 +340,16 @@ def test_the_tpus_of_a_compute_class_determine_its_machines(
     assert pool.labels["cloud.google.com/gke-tpu-accelerator"] == accelerator
     assert pool.labels["cloud.google.com/gke-tpu-topology"] == "2x2"
     assert "google.com/tpu" in {t.key for t in pool.taints}
+
+
+@pytest.mark.parametrize(
+    ("flavor", "model", "gpus"),
+    [("gx3d.160x1792.8h100", "H100", 8), ("gx3.16x80.l4", "L4", 1), ("gx3-16x80x1l4", "L4", 1)],
+)
+def test_flavors_of_ibm_are_machine_profiles(tmp_path: Path, flavor: str, model: str, gpus: int) -> None:
+    (tmp_path / "main.tf").write_text(
+        'resource "ibm_container_vpc_worker_pool" "gpu" {\n  worker_pool_name = "gpu"\n'
+        f'  flavor = "{flavor}"\n  worker_count = 2\n}}\n'
+    )
+    (machine,) = pools(tmp_path)[0].machines
+    assert (machine.instance_type, machine.model, machine.allocatable["nvidia.com/gpu"]) == (flavor, model, gpus)

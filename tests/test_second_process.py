@@ -14,14 +14,21 @@ from typing import Any
 import bench_inputs
 import pytest
 
+from qcheck.checks.run import run
 from qcheck.documents.load import load
 from qcheck.documents.transfer import as_plain, from_plain
-from qcheck.pipeline import second_process
+from qcheck.findings.catalogue import load_catalogue
+from qcheck.pipeline import quiet_rules, second_process
+from qcheck.pipeline.gather import gather
+from qcheck.settings import Settings
 
 PROJECT = Path(__file__).parent.parent
 FIXTURES = sorted((PROJECT / "fixtures").rglob("*.yaml"))
 ALONE = "from qcheck.pipeline import second_process; second_process._may_fork = lambda: False; "
-EARLY = "import qcheck.pipeline.read as r, qcheck.pipeline.api_rejections as a; r.LARGE, a.MANY = 1, 2; "
+EARLY = (
+    "import qcheck.pipeline.read as r, qcheck.pipeline.api_rejections as a, qcheck.pipeline.check as c; "
+    "r.LARGE, a.MANY, c.MANY = 1, 2, 2; "
+)
 CHECK = "from qcheck.cli.entrypoint import run; run(['check', '.', '--format', 'json'])"
 
 
@@ -137,3 +144,19 @@ def test_a_repository_is_judged_alike_by_one_and_by_two(tmp_path: Path) -> None:
     reports = [report(code, tmp_path) for code in (EARLY, EARLY + ALONE, "")]
     assert reports[0] == reports[1] == reports[2]
     assert len(reports[0]["findings"]) > 3
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there is no second process elsewhere")
+@pytest.mark.parametrize(("case", "told"), [("fail-same-priority", True), ("pass-below", False)])
+def test_rules_with_findings_run_here(case: str, told: bool) -> None:
+    catalogue = load_catalogue()
+    rules = list(catalogue.values())
+    (cluster,) = gather([str(PROJECT / "fixtures/rules/QC305-borrower-not-below-owner" / case)], Settings()).clusters
+    is_quiet = quiet_rules.quiet_rules(cluster, rules, {}, catalogue)
+    assert is_quiet(catalogue["QC305"]) is not told
+    assert not is_quiet(catalogue["QC101"])
+    here, both = run(cluster, rules, {}, catalogue), run(cluster, rules, {}, catalogue, None, is_quiet)
+    assert [(f.rule, f.message, f.primary) for f in both.findings] == [
+        (f.rule, f.message, f.primary) for f in here.findings
+    ]
+    assert both.skipped == here.skipped

@@ -56,6 +56,9 @@ def found(folder: Path, **files: str) -> dict[str, tuple[str, str]]:
         'resource "aws_eks_cluster" "c" {\n  compute_config {\n    enabled = true\n  }\n}\n',
         'module "c" {\n  source = "terraform-aws-modules/eks/aws"\n  compute_config = { enabled = true }\n}\n',
         'module "c" {\n  source = "terraform-google-modules/kubernetes-engine/google//modules/beta-autopilot-public"\n}\n',
+        'resource "oci_core_cluster_network" "rdma" {\n  display_name = "rdma"\n}\n',
+        'resource "aws_autoscaling_group" "w" {\n  tag {\n    key = "kubernetes.io/cluster/c"\n    value = "owned"\n  }\n}\n',
+        'resource "azapi_resource" "p" {\n  type = "Microsoft.ContainerService/managedClusters/agentPools@2025-05-01"\n}\n',
     ],
 )
 def test_what_may_bring_nodes_lowers_their_absence_and_is_named(tmp_path: Path, text: str) -> None:
@@ -76,6 +79,8 @@ def test_what_may_bring_nodes_lowers_their_absence_and_is_named(tmp_path: Path, 
         'module "gpu_helper" {\n  source = "./helper"\n}\n',
         'resource "helm_release" "web" {\n  name  = "web"\n  chart = "./web"\n}\n',
         'resource "google_cloudbuild_worker_pool" "build" {\n  name = "build"\n}\n',
+        'resource "aws_autoscaling_group" "web" {\n  name = "web"\n}\n',
+        'resource "azapi_resource" "v" {\n  type = "Microsoft.KeyVault/vaults@2024-11-01"\n  body = var.v\n}\n',
         'resource "google_container_cluster" "c" {\n  cluster_autoscaling {\n    enabled = false\n  }\n}\n',
         'resource "azurerm_kubernetes_cluster" "c" {\n  node_provisioning_profile {\n    mode = "Manual"\n  }\n}\n',
     ],
@@ -84,6 +89,40 @@ def test_what_brings_no_nodes_lowers_nothing(tmp_path: Path, text: str) -> None:
     now = found(tmp_path, main_tf=SYSTEM, more_tf=text, helper__a_tf='output "x" { value = 1 }\n')
     assert now["QC201"][0] == "error"
     assert "QC010" not in now
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "what"),
+    [
+        (
+            "s_yaml",
+            "Resources:\n  G:\n    Type: AWS::EKS::Nodegroup\n    Properties: {ClusterName: !Ref C}\n",
+            "CloudFormation",
+        ),
+        ("s.json", '{"Resources": {"G": {"Type": "AWS::SageMaker::Cluster"}}}', "CloudFormation"),
+        (
+            "a.json",
+            '{"resources": [{"type": "Microsoft.ContainerService/managedClusters/agentPools"}]}',
+            "ARM template",
+        ),
+        ("b_yaml", "modules:\n- {id: p, source: modules/compute/gke-node-pool}\n", "Cluster Toolkit blueprint"),
+        ("Pulumi_yaml", "resources:\n  g:\n    type: aws:eks:NodeGroup\n", "Pulumi program"),
+    ],
+)
+def test_node_pools_of_an_unread_format_lower_their_absence_and_are_named(
+    tmp_path: Path, name: str, text: str, what: str
+) -> None:
+    now = found(tmp_path, main_tf=SYSTEM, **{name: text})
+    assert now["QC201"][0] == "warning"
+    assert what in now["QC010"][1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["kind: Note\ntext: AWS::EKS::Nodegroup\n", "Resources:\n  B:\n    Type: AWS::S3::Bucket\n"],
+)
+def test_text_that_only_mentions_node_pools_lowers_nothing(tmp_path: Path, text: str) -> None:
+    assert found(tmp_path, main_tf=SYSTEM, note_yaml=text)["QC201"][0] == "error"
 
 
 JOB = """\

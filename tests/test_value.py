@@ -97,6 +97,9 @@ def test_nothing_changes_when_a_class_gets_methods_of_its_own() -> None:
     assert Often(1) != Oftener(1)
     assert Oftener(1, z=2) != Oftener(1)
     assert Odd(1) == Odd(2)
+    assert replace(Oftener(1, 2, 3), y=5) == Oftener(1, 5, 3)
+    with pytest.raises(TypeError, match="'w'"):
+        replace(Often(1), w=1)
 
     class Later(Often):
         z: int = 2

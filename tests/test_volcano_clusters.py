@@ -11,6 +11,7 @@ from qcheck.api import admit, audit
 from qcheck.pipeline.gather import gather
 from qcheck.schedulers.table import promises_of
 from qcheck.settings import Settings
+from qcheck.settings.load import load_settings
 
 CLUSTERS = Path(__file__).resolve().parent.parent / "fixtures" / "clusters"
 WRONG, RIGHT = str(CLUSTERS / "volcano-lab"), str(CLUSTERS / "volcano-lab-fixed")
@@ -170,3 +171,32 @@ def test_hyper_nodes_with_several_ways_to_a_node(tmp_path: Path) -> None:
     (tmp_path / "scheduler.yaml").write_text(scheduler, encoding="utf-8")
     ((_, verdict),) = admit([str(tmp_path / "all.yaml")], [str(tmp_path)]).verdicts
     assert verdict.runs
+
+
+@pytest.mark.parametrize(
+    ("release", "tier", "highest", "runs"),
+    [
+        ("1.15", None, "1", None),
+        ("1.13", None, "1", None),
+        ("1.15", 1, "1", True),
+        ("1.15", 2, "1", False),
+        ("1.14", 0, "1", True),
+        ("1.13", 2, "1", False),
+    ],
+    ids=["discovered?", "discovered by an older one?", "in its tier", "no such tier", "whole cluster", "older"],
+)
+def test_a_hard_topology_needs_a_hyper_node(
+    tmp_path: Path, release: str, tier: int | None, highest: str, runs: bool | None
+) -> None:
+    """From 1.14 on, the whole cluster is a hyper node above all others."""
+    job = JOB_IN_A_HYPER_NODE.replace("highestTierAllowed: 40", f"highestTierAllowed: {highest}")
+    leaf = hyper_node(1).replace("'tier': 1", f"'tier': {tier}").replace("'only'", "'only'" if tier else "'none'")
+    files = {
+        "all.yaml": "---\n".join([queue("q", 16), NODE, job, *([] if tier is None else [leaf])]),
+        "scheduler.yaml": SCHEDULER.replace("NODEGROUP", "{name: network-topology-aware}, "),
+        "qcheck.yaml": f'volcano: {{version: "{release}"}}\n',
+    }
+    for path, text in files.items():
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    ((_, verdict),) = admit([str(tmp_path / "all.yaml")], [str(tmp_path)], load_settings(str(tmp_path))).verdicts
+    assert verdict.runs is runs

@@ -50,11 +50,14 @@ def _in_one_set(
         if answer is not None and answer.runs:
             return answer
         tried += [answer.runs] if answer is not None else []
-    is_certain = asked.is_known and bool(tried) and all(runs is False for runs in tried)
+    is_certain = asked.is_known and all(runs is False for runs in tried) and (bool(tried) or not asked.sets)
     need = f"needs its {sum(w.count for w in wanted)} pods in one {asked.words}"
     if not is_certain:
-        message = f"{need}, and whether one holds them is not known"
+        message = f"{need}, and {'whether one holds them is not known' if asked.sets else 'none was read'}"
         return Schedule(None, reasons=(Reason(ReasonCode.NODES_UNKNOWN, ReasonCause.UNCERTAIN, message, asked.place),))
+    if not asked.sets:
+        message = f"{need}, but there is none"
+        return Schedule(False, reasons=(Reason(ReasonCode.UNSCHEDULABLE, ReasonCause.DOMAIN, message, asked.place),))
     sizes = {each.name: sum(group.ceiling or 0 for group in each.groups) for each in asked.sets}
     largest = max(sizes, key=lambda name: sizes[name])
     message = f"{need}, but none holds them: the largest, {largest}, has {sizes[largest]} nodes"

@@ -70,22 +70,30 @@ def run(
     params: Mapping[str, Params],
     catalogue: Mapping[str, Rule],
     change: ClusterChange | None = None,
+    is_quiet: Callable[[Rule], bool] = lambda _: False,
 ) -> RuleRun:
     """Apply `rules` in order. `params` holds settings by rule id; defaults come from the rule.
 
-    Rules of the family `change` examine `change`, and are skipped without one.
+    Rules of the family `change` examine `change`, and are skipped without one. Rules that `is_quiet` knows to find nothing
+    need not run.
     """
     findings: list[Finding] = []
     skipped: list[Skipped] = []
     crashed: list[str] = []
+    imported: set[str] = set()
     present = {name for name, has in SCHEDULERS.items() if has(cluster)}
-    asked = [each for each in rules if each.scheduler in present]
-    import_checks(dict.fromkeys(each.family for each in asked), cluster)
-    for each in asked:
+    for each in rules:
+        if each.scheduler not in present:
+            continue
         missing = next((text for need in each.needs for has, text in [FACTS[need]] if not has(cluster)), None)
         if missing is not None:
             skipped.append(Skipped(each, missing, cluster.name))
             continue
+        if is_quiet(each):
+            continue
+        if each.family not in imported:
+            import_checks([each.family], cluster)
+            imported.add(each.family)
         check = check_of(each.id)
         subject = change if each.family == CHANGE else cluster
         if check is None or subject is None:

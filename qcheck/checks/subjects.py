@@ -8,6 +8,7 @@ from __future__ import annotations
 from qcheck.cluster.kueue import FungibilityPolicy, QueueingStrategy
 from qcheck.cluster.problems import ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.views import view
 from qcheck.schedulers.presence import has_kai, has_volcano
 from qcheck.supply.supply import supply_of
 
@@ -20,17 +21,19 @@ MIG = "nvidia.com/mig-"
 CLIQUE = "nvidia.com/gpu.clique"
 
 
+@view
+def _asks_for_topology(cluster: Cluster) -> bool:
+    return any(p.topology for w in cluster.workloads for p in w.pod_sets)
+
+
 def _has_topologies(cluster: Cluster) -> bool:
-    pod_sets = (p for w in cluster.workloads for p in w.pod_sets)
-    return bool(cluster.topologies) or any(f.topology for f in cluster.flavors) or any(p.topology for p in pod_sets)
+    return bool(cluster.topologies) or any(f.topology for f in cluster.flavors) or _asks_for_topology(cluster)
 
 
 def _has_gangs(cluster: Cluster) -> bool:
     if cluster.kai_topologies or cluster.hyper_nodes:
         return True
-    return any(s.level and s.pods for s in cluster.policy.shapes) or any(
-        p.topology for w in cluster.workloads for p in w.pod_sets
-    )
+    return any(s.level and s.pods for s in cluster.policy.shapes) or _asks_for_topology(cluster)
 
 
 def _has_domains(cluster: Cluster) -> bool:

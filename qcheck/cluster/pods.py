@@ -154,16 +154,16 @@ class PodTemplate(Value, cached=True):
         """
         return (
             self.selection.ask,
-            tuple(t.ask for t in self.tolerations),
-            tuple(c.ask for c in self.containers),
-            tuple(c.ask for c in self.init_containers),
-            tuple((i.since, i.is_floor, i.container.ask) for i in self.injected),
-            tuple(exactly(q) for q in (self.overhead, self.pod_requests, self.pod_limits)),
+            tuple([t.ask for t in self.tolerations]),
+            tuple([c.ask for c in self.containers]),
+            tuple([c.ask for c in self.init_containers]),
+            tuple([(i.since, i.is_floor, i.container.ask) for i in self.injected]),
+            (exactly(self.overhead), exactly(self.pod_requests), exactly(self.pod_limits)),
             (self.scheduler_name, self.has_pod_resources, self.runtime_class, self.node_name, self.host_network),
             (self.priority_class, self.priority, self.preemption_policy, self.termination_grace_seconds),
             (self.scheduling_gates, self.claim_templates, self.claims, self.one_per_node, self.has_pod_affinity),
-            tuple(str(p) for p in self.host_ports),
-            tuple(s.ask for s in self.spreads),
+            tuple(map(str, self.host_ports)),
+            tuple([s.ask for s in self.spreads]),
             self.is_wrapped,
             self.device_part and self.device_part.ask,
         )
@@ -235,7 +235,7 @@ def smaller(left: Mapping[str, Quantity], right: Mapping[str, Quantity]) -> Quan
 
 def exactly(quantities: Quantities) -> Hashable:
     """Return quantities as comparable values, regardless of spelling."""
-    return tuple((r, q.nanos) for r, q in quantities.items())
+    return tuple([(r, q.nanos) for r, q in quantities.items()])
 
 
 def in_base_units(quantities: Mapping[str, Quantity]) -> Amounts:

@@ -130,7 +130,7 @@ class Workload(Object, cached=True):
     @cached_property
     def ask(self) -> Hashable:
         """Return what admission and scheduling depend on once the queue is known; equal values have equal results."""
-        pod_sets = tuple(p.ask for p in self.pod_sets)
+        pod_sets = tuple([p.ask for p in self.pod_sets])
         return self.framework, pod_sets, self.groups, self.each_pod_alone, self.elastic, self.not_read
 
     @cached_property

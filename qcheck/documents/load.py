@@ -64,7 +64,8 @@ def load(source: str | bytes, path: str, limit: limits.Limits = limits.DEFAULT, 
         loaded.faults.append(over_limit("bytes", message, loaded.text.spot(0, 0)))
         return loaded
     loaded, readable = decoded(source, path)
-    values = loaded.text.text.count("\n") + loaded.text.text.count(",")
+    text = loaded.text.text
+    values = text.count("\n") + text.count(",") if len(text) > limit.values else 0
     if values > limit.values:
         message = f"the file has about {values:,} values, more than the limit of {limit.values:,}"
         loaded.faults.append(over_limit("values", message, loaded.text.spot(0, 0)))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from qcheck.cluster.pods import Container, HostPort, PodTemplate, Spread
 from qcheck.cluster.quantity import whole
-from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.workloads import TopologyRequest, TopologySlice
+from qcheck.documents.cursor import Cursor, as_mapping
+from qcheck.kinds.same_content import by_content
 from qcheck.kinds.shared_fields import label_selector, metadata, node_selection, place, quantities, tolerations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    from qcheck.documents.cursor import Cursor
 
 _PREFIX = "kueue.x-k8s.io/podset-"
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -20,20 +20,45 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 def pod_template(template: Cursor) -> PodTemplate:
     """Return a PodTemplateSpec (`metadata` and `spec`), or a Pod, as a pod template."""
     spec = template["spec"]
-    affinity, resources = spec["affinity"], spec["resources"]
     labels, annotations = metadata(template)
     containers, init_containers = spec.items_at("containers"), spec.items_at("initContainers")
-    on_host = spec["hostNetwork"].boolean() or False
-    pod, anti = (affinity[side].items_at(_REQUIRED) for side in ("podAffinity", "podAntiAffinity"))
-    return PodTemplate(
+    alike = _alike(_without(spec, _WITH_PLACES))
+    return replace(
+        alike,
         place=place(spec),
         labels=labels,
         annotations=annotations,
         metadata_place=place(template["metadata"]),
+        containers=tuple([container(c) for c in containers]),
+        init_containers=tuple([container(c) for c in init_containers]),
+        host_ports=tuple(_host_ports([*containers, *filter(_is_sidecar, init_containers)], alike.host_network)),
+        spreads=tuple([_spread(c, labels) for c in spec.items_at("topologySpreadConstraints") if _is_hard(c)]),
+    )
+
+
+_WITH_PLACES = frozenset({"containers", "initContainers", "topologySpreadConstraints", "volumes"})
+"""The fields of a pod from which places are read, or which are long and not used."""
+
+
+def _without(spec: Cursor, fields: frozenset[str]) -> Cursor:
+    """Return a pod's spec without some fields."""
+    left = {k: v for k, v in as_mapping(spec.data).items() if k not in fields}
+    return Cursor(spec.document, spec.route, left)
+
+
+@by_content
+def _alike(spec: Cursor) -> PodTemplate:
+    """Return the pod template of a spec without containers; equal for pods that differ in nothing else."""
+    affinity, resources = spec["affinity"], spec["resources"]
+    pod, anti = (affinity[side].items_at(_REQUIRED) for side in ("podAffinity", "podAntiAffinity"))
+    return PodTemplate(
+        place=place(spec),
+        labels={},
+        annotations={},
+        metadata_place=place(spec),
         selection=node_selection(spec),
         tolerations=tolerations(spec["tolerations"]),
-        containers=tuple(container(c) for c in containers),
-        init_containers=tuple(container(c) for c in init_containers),
+        containers=(),
         overhead=quantities(spec["overhead"]),
         pod_requests=quantities(resources["requests"]),
         pod_limits=quantities(resources["limits"]),
@@ -45,14 +70,12 @@ def pod_template(template: Cursor) -> PodTemplate:
         preemption_policy=spec.text_at("preemptionPolicy") or None,
         termination_grace_seconds=spec["terminationGracePeriodSeconds"].integer(),
         node_name=spec.text_at("nodeName") or None,
-        host_network=on_host,
+        host_network=spec["hostNetwork"].boolean() or False,
         scheduling_gates=tuple(g.text_at("name") for g in spec.items_at("schedulingGates")),
         claim_templates=_claims(spec, "resourceClaimTemplateName"),
         claims=_claims(spec, "resourceClaimName"),
         one_per_node=any(t.text_at("topologyKey") == "kubernetes.io/hostname" for t in anti),
         has_pod_affinity=bool(pod or anti),
-        host_ports=tuple(_host_ports([*containers, *filter(_is_sidecar, init_containers)], on_host)),
-        spreads=tuple(_spread(c, labels) for c in spec.items_at("topologySpreadConstraints") if _is_hard(c)),
     )
 
 

@@ -26,6 +26,7 @@ from qcheck.pipeline.api_rejections import begin
 from qcheck.pipeline.deep_queues import without_deep_queues
 from qcheck.pipeline.objects import decoded, objects_of
 from qcheck.pipeline.relevance import concerns_queues_text, kinds_in
+from qcheck.pipeline.unread_formats import unread_formats
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -120,7 +121,13 @@ def _gaps(
     applications, brought = _applications(as_is.files)
     faults = [_problem(fault) for f in files for fault in f.faults if not _is_no_news(f, fault, as_is)]
     failed = [Unread(n.path) for n in (renders.failed if renders else ())]
-    return [*faults, *as_is.problems, *applications], [*_unread_files(files, as_is), *as_is.unread, *brought, *failed]
+    return [*faults, *as_is.problems, *applications], [
+        *_unread_files(files, as_is),
+        *as_is.unread,
+        *brought,
+        *failed,
+        *unread_formats(files),
+    ]
 
 
 def _target(

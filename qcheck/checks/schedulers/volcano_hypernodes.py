@@ -11,7 +11,7 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.volcano import VolcanoJob
 from qcheck.findings.finding import Finding, finding
 from qcheck.findings.severity import Severity
-from qcheck.schedulers.volcano.hyper_nodes import TOPOLOGY_PLUGIN, children_of, nodes_of
+from qcheck.schedulers.volcano.hyper_nodes import TOPOLOGY_PLUGIN, children_of, has_whole_cluster, nodes_of
 from qcheck.schedulers.volcano.queues import queues_of
 
 if TYPE_CHECKING:
@@ -111,13 +111,10 @@ def _shared_nodes(cluster: Cluster) -> Iterator[Finding]:
 
 def _requests(cluster: Cluster) -> Iterator[Finding]:
     """Report jobs and pod groups that request a tier that no hyper node has, or while its plugin is off."""
-    asking: list[tuple[ObjectId, NetworkTopology]] = [
-        (w.id, w.topology) for w in cluster.workloads if isinstance(w, VolcanoJob) and w.topology is not None
-    ]
-    asking += [(g.id, g.topology) for g in cluster.volcano_pod_groups if g.topology is not None]
     tiers = {h.tier_name for h in cluster.hyper_nodes if h.tier_name}
     queues = queues_of(cluster)
-    for subject, topology in asking:
+    alone: list[tuple[ObjectId, NetworkTopology]] = []
+    for subject, topology in _asking(cluster):
         wanted = topology.highest_tier_name
         if wanted is not None and cluster.hyper_nodes and wanted not in tiers and cluster.has_all("HyperNode"):
             message = f"{subject} asks for a tier named {wanted}, but the hyper nodes have {names(sorted(tiers))}"
@@ -126,3 +123,30 @@ def _requests(cluster: Cluster) -> Iterator[Finding]:
             message = f"{subject} asks for a network topology, but the plugin {TOPOLOGY_PLUGIN} is disabled"
             found = finding(topology.place, message).about(subject).at_most(Severity.WARNING)
             yield found.near(queues.scheduler.place, "this configuration")
+        elif topology.is_hard and not cluster.hyper_nodes and cluster.has_all("HyperNode"):
+            alone.append((subject, topology))
+    if alone:
+        yield _without_hyper_nodes(cluster, alone)
+
+
+def _asking(cluster: Cluster) -> Iterator[tuple[ObjectId, NetworkTopology]]:
+    for workload in cluster.workloads:
+        if isinstance(workload, VolcanoJob) and workload.topology is not None:
+            yield workload.id, workload.topology
+    for group in cluster.volcano_pod_groups:
+        if group.topology is not None:
+            yield group.id, group.topology
+
+
+def _without_hyper_nodes(cluster: Cluster, asking: list[tuple[ObjectId, NetworkTopology]]) -> Finding:
+    """Report that no hyper node was read, once for all requests; Volcano may discover some in the cluster."""
+    (subject, topology), *others = asking
+    release = cluster.policy.volcano.version
+    effect = "such jobs never start"
+    if has_whole_cluster(cluster):
+        effect = f"Volcano {release} counts the whole cluster as one of tier 1, so the pods may run far apart"
+    message = f"{subject} has a hard network topology, but no HyperNode was read: if there is none, {effect}"
+    found = finding(topology.place, message).about(subject)
+    for other, its in others:
+        found = found.near(its.place, f"{other} too")
+    return found.likely().fixed_by("Add the HyperNodes to the paths, or read those that Volcano discovers with --live.")

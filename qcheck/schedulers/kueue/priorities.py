@@ -65,17 +65,23 @@ def _named(cluster: Cluster, name: str, place: Place) -> Rank | None:
 
 def unnamed_rank(cluster: Cluster, place: Place) -> Rank:
     """Return the priority of pods that name no class: the global default's, or 0."""
-    default = global_default(cluster)
+    default, certain = _unnamed(cluster)
     if default is None:
-        return Rank(value=0, source=NOTHING, name=None, place=place, certain=cluster.has_all("PriorityClass"))
+        return Rank(value=0, source=NOTHING, name=None, place=place, certain=certain)
     return Rank(
         value=default.value,
         source=GLOBAL_DEFAULT,
         name=default.name,
         place=place,
-        certain=cluster.has_all("PriorityClass"),
+        certain=certain,
         preempts=default.preempts,
     )
+
+
+@view
+def _unnamed(cluster: Cluster) -> tuple[PriorityClass | None, bool]:
+    """Return the class of pods that name none, and whether no other one may exist elsewhere."""
+    return global_default(cluster), cluster.has_all("PriorityClass")
 
 
 def kueue_rank(cluster: Cluster, workload: Workload) -> Rank | None:
@@ -96,6 +102,7 @@ def kueue_rank(cluster: Cluster, workload: Workload) -> Rank | None:
     return unnamed_rank(cluster, workload.priority_class_place)
 
 
+@view
 def _default_workload_class(cluster: Cluster) -> str | None:
     chosen = cluster.feature_gates.get("WorkloadPriorityClassDefaulting")
     is_on = cluster.policy.kueue.at_least(_DEFAULT_CLASS_SINCE) if chosen is None else chosen

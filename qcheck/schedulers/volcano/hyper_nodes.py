@@ -72,20 +72,42 @@ def _matches(pattern: str, name: str) -> bool:
 
 
 def required_hyper_nodes(cluster: Cluster, workload: Workload | None) -> RequiredNodeSet | None:
-    """Return the hyper nodes of which one must hold a job; None unless it has a hard topology of a known tier."""
+    """Return the hyper nodes of which one must hold a job; None without a hard topology, and if any nodes will do."""
     asked = workload.topology if isinstance(workload, VolcanoJob) else None
-    tier = _tier(cluster, asked) if asked is not None and asked.is_hard else None
-    if asked is None or tier is None or not cluster.hyper_nodes:
+    if asked is None or not asked.is_hard:
         return None
-    found = _up_to(cluster, tier)
-    is_read = queues_of(cluster).scheduler.plugin(TOPOLOGY_PLUGIN) is not None
     field = "highestTierAllowed" if asked.highest_tier is not None else "highestTierName"
+    tier = _tier(cluster, asked)
+    if _may_use_all(cluster, tier):
+        return None
+    found = _Sets((), cluster.live) if tier is None else _up_to(cluster, tier)
+    is_read = queues_of(cluster).scheduler.plugin(TOPOLOGY_PLUGIN) is not None
     return RequiredNodeSet(
         sets=found.sets,
-        words=f"HyperNode of at most tier {tier}",
+        words=f"HyperNode of at most tier {asked.highest_tier_name if tier is None else tier}",
         place=asked.place.at(field),
-        is_known=found.is_known and cluster.has_all("HyperNode") and is_read,
+        is_known=found.is_known and are_known(cluster) and is_read,
     )
+
+
+def are_known(cluster: Cluster) -> bool:
+    """Return whether there are no other hyper nodes: Volcano may discover them, so a lack in files proves nothing."""
+    return cluster.has_all("HyperNode") and (bool(cluster.hyper_nodes) or cluster.live)
+
+
+def has_whole_cluster(cluster: Cluster) -> bool:
+    """Return whether the release counts the cluster as a hyper node one tier above all others, of tier 1 without any.
+
+    Source: Volcano 1.14 `addClusterTopHyperNode` in `pkg/scheduler/framework/session.go`.
+    """
+    return cluster.policy.volcano.release >= (1, 14)
+
+
+def _may_use_all(cluster: Cluster, tier: int | None) -> bool:
+    """Return whether the tier of a job admits the whole cluster. A tier name that none has is ignored."""
+    if not has_whole_cluster(cluster) or not are_known(cluster):
+        return False
+    return tier is None or tier > max((h.tier for h in cluster.hyper_nodes), default=0)
 
 
 def _tier(cluster: Cluster, asked: NetworkTopology) -> int | None:
