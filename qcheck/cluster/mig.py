@@ -50,12 +50,16 @@ QUARTERS: dict[tuple[str, int], tuple[str, ...]] = {
 
 
 class MigLayout(Value):
-    """The division of one GPU: instances by profile, and the place of each. `name` is that of the configuration."""
+    """The division of one GPU: instances by profile, and the place of each. `name` is that of the configuration.
+
+    `is_filtered`: it applies only to GPUs with some device ids.
+    """
 
     name: str
     instances: dict[str, int]
     places: dict[str, Place]
     place: Place
+    is_filtered: bool = False
 
 
 def placements(model: str, memory_gib: int | None) -> dict[str, Starts]:

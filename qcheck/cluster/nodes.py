@@ -47,8 +47,9 @@ class Machine(Value):
 
     `allocatable` is what kube-scheduler may assign per node, in base units (milli-cpu, bytes, devices); an absent
     resource is unknown if it is listed in `unknown`, else 0. `sure` gives the certainty of each figure. `physical`
-    counts devices if sharing (time-slicing, MPS, MIG) advertises more or other devices than exist. `capacity` is what a
-    Node reports before any reservation.
+    counts devices if sharing (time-slicing, MPS, MIG) advertises more or other devices than exist. The device plugin
+    rejects pods that request more than one of a resource in `one_per_pod`. `capacity` is what a Node reports before any
+    reservation.
     """
 
     instance_type: str | None
@@ -58,6 +59,7 @@ class Machine(Value):
     model: str | None = None
     nvlink_domain: int | None = None
     physical: dict[str, int] | None = None
+    one_per_pod: frozenset[str] = frozenset()
     labels: Labels = {}
     source: str = ""
     capacity: dict[str, int] = {}

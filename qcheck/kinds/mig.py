@@ -53,4 +53,5 @@ def _layouts(at: Cursor) -> Iterator[MigLayout]:
                     {profile: count.integer() or 0 for profile, count in cut.items()},
                     {profile: place(count) for profile, count in cut.items()},
                     place(entries).key(),
+                    entry["device-filter"].exists,
                 )

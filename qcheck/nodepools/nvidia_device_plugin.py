@@ -15,11 +15,13 @@ from qcheck.cluster.nodes import Certainty
 from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.documents.cursor import root as root_of
+from qcheck.nodepools.scalars import place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from qcheck.cluster.nodes import Machine, NodePool
+    from qcheck.cluster.place import Place
     from qcheck.documents.cursor import Cursor
 
 PLUGIN_LABEL, MIG_LABEL = "nvidia.com/device-plugin.config", "nvidia.com/mig.config"
@@ -29,19 +31,26 @@ EVERY = re.compile(r"all-(\d+g\.\d+gb)")
 
 
 class Sharing(Value):
-    """`sharing` of a device-plugin configuration: replicas by resource, and whether they are renamed."""
+    """`sharing` of a device-plugin configuration: replicas by resource, whether they are renamed, if a pod gets only one."""
 
+    place: Place
     replicas: dict[str, int]
     renamed: bool
+    one_per_pod: bool = False
 
 
 class Plugin:
-    """All configurations that were read for one cluster."""
+    """All configurations that were read for one cluster.
+
+    `is_unselected`: they share GPUs, but no pool and no setting of the operator selects one, so nodes may have any of them.
+    """
 
     def __init__(self) -> None:
         self.sharing: dict[str, Sharing] = {}
         self.layouts: dict[str, dict[str, int] | None] = {}
         self.default: str | None = None
+        self.is_configured = False
+        self.is_unselected = False
         self.strategy: str | None = None
 
     def add(self, root: Cursor) -> None:
@@ -52,6 +61,7 @@ class Plugin:
             return
         spec = root["spec"] if kind == "ClusterPolicy" else root
         device_plugin = spec["devicePlugin"]
+        self.is_configured = self.is_configured or device_plugin["config"].exists or root["config"].exists
         self.strategy = spec["mig"]["strategy"].text() or root["migStrategy"].text() or self.strategy
         self.default = device_plugin["config"]["default"].text() or root["config"]["default"].text() or self.default
         for texts in (device_plugin["config"]["data"], root["config"]["map"], *_manager_texts(spec)):
@@ -71,6 +81,8 @@ class Plugin:
 
     def apply(self, pool: NodePool) -> NodePool:
         """Return the pool with the resources that its nodes advertise."""
+        if self.is_unselected and any(_counts_gpus(m) for m in pool.machines):
+            return self._undecided(pool)
         mig = pool.labels.get(MIG_LABEL)
         config = self.sharing.get(pool.labels.get(PLUGIN_LABEL, self.default or ""))
         machines = tuple(self._applied(m, mig, config) for m in pool.machines)
@@ -78,6 +90,15 @@ class Plugin:
             return pool
         shared = replace(pool, machines=machines)
         return _as_karpenter_counts(pool, shared) if pool.autoscaler == KARPENTER else shared
+
+    def _undecided(self, pool: NodePool) -> NodePool:
+        """Return the pool with an uncertain number of GPUs: its nodes may share them, likely by the only configuration."""
+        name, sharing = next(iter(self.sharing.items()))
+        why = f"its GPUs may be shared: no node label and no setting of the operator selects the configuration {name}"
+        only = sharing if len(self.sharing) == 1 else None
+        machines = tuple(_probably(m, only) if _counts_gpus(m) else m for m in pool.machines)
+        named = {} if pool.why_unknown else {"why_unknown": why, "unknown_place": sharing.place}
+        return replace(pool, machines=machines, **named)
 
     def _applied(self, machine: Machine, mig: str | None, config: Sharing | None) -> Machine:
         gpus = machine.allocatable.get(GPU, 0)
@@ -117,12 +138,29 @@ class Plugin:
         return {match[1]: offered[match[1]]} if match and match[1] in offered else None
 
 
+def _counts_gpus(machine: Machine) -> bool:
+    """Return whether a machine's GPUs are those of its type; nodes and declared pools state what they advertise."""
+    return bool(machine.allocatable.get(GPU)) and machine.sure.get(GPU) is not Certainty.DECLARED
+
+
+def _probably(machine: Machine, config: Sharing | None) -> Machine:
+    """Return the machine with the replicas of a configuration as estimates; its GPUs are unknown if they may be gone."""
+    shared = machine if config is None else _multiplied(machine, config, machine.allocatable[GPU])
+    changed = {r for r, n in shared.allocatable.items() if machine.allocatable.get(r) != n}
+    is_open = config is None or GPU not in shared.allocatable
+    sure = {**shared.sure, **dict.fromkeys(changed, Certainty.ESTIMATED)}
+    return replace(shared, sure=sure, unknown=shared.unknown | {GPU} if is_open else shared.unknown)
+
+
 def shared(roots: Iterable[Cursor], pools: Iterable[NodePool]) -> list[NodePool]:
     """Return pools with the resources that they advertise under the configuration in some documents."""
     plugin = Plugin()
     for root in roots:
         plugin.add(root)
-    return [plugin.apply(pool) for pool in pools]
+    listed = list(pools)
+    selected = {pool.labels[PLUGIN_LABEL] for pool in listed if PLUGIN_LABEL in pool.labels}
+    plugin.is_unselected = not plugin.is_configured and bool(plugin.sharing) and not selected & plugin.sharing.keys()
+    return [plugin.apply(pool) for pool in listed]
 
 
 def _manager_texts(spec: Cursor) -> tuple[Cursor, ...]:
@@ -151,8 +189,9 @@ def _sharing(at: Cursor) -> Sharing:
                 for r in at[how]["resources"].items()
                 if (n := r["replicas"].integer()) is not None
             }
-            return Sharing(replicas, at[how]["renameByDefault"].boolean() or False)
-    return Sharing({}, False)
+            renamed, one = at[how]["renameByDefault"].boolean(), at[how]["failRequestsGreaterThanOne"].boolean()
+            return Sharing(place(at[how]).key(), replicas, renamed or False, one or False)
+    return Sharing(place(at).key(), {}, False)
 
 
 def _devices(entries: Cursor) -> dict[str, int] | None:
@@ -184,6 +223,7 @@ def _as_karpenter_counts(whole: NodePool, shared: NodePool) -> NodePool:
 def _multiplied(machine: Machine, config: Sharing, gpus: int) -> Machine:
     """Return the machine with replicas of each advertised resource, renamed if the configuration says so."""
     allocatable, physical = dict(machine.allocatable), dict(machine.physical or {})
+    shared: set[str] = set()
     for resource, replicas in config.replicas.items():
         count = allocatable.get(resource, 0)
         if count and replicas > 1:
@@ -191,7 +231,9 @@ def _multiplied(machine: Machine, config: Sharing, gpus: int) -> Machine:
             del allocatable[resource]
             allocatable[name] = count * replicas
             physical[name] = physical.pop(resource, gpus)
+            shared.add(name)
     if allocatable == machine.allocatable:
         return machine
     sure = {**machine.sure, **{r: Certainty.DECLARED for r in allocatable if r not in machine.sure}}
-    return replace(machine, allocatable=allocatable, sure=sure, physical=physical)
+    single = frozenset(shared) if config.one_per_pod else frozenset[str]()
+    return replace(machine, allocatable=allocatable, sure=sure, physical=physical, one_per_pod=single)

@@ -7,6 +7,7 @@ from qcheck.cluster.units import IN_PROSE, scale_of, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.packing.proof_text import explain
 from qcheck.packing.shared_devices import SLOTS
+from qcheck.packing.workload_question import rejected_resource
 from qcheck.supply.eligibility import demand_of, runtime_class
 from qcheck.supply.pod_requests import PODS
 from qcheck.supply.supply import supply_of
@@ -36,7 +37,12 @@ def obstacle(
     The hosts of `usable` are the nodes of the question, those of `shapes` all nodes.
     """
     for index, (pod_set, shape, hosted) in enumerate(zip(pod_sets, shapes, usable, strict=True)):
-        reason = _labels(cluster, pod_set, shape) or _taints(pod_set, shape) or _size(pod_set, hosted, posed, index)
+        reason = (
+            _labels(cluster, pod_set, shape)
+            or _taints(pod_set, shape)
+            or _rejected(pod_set, hosted)
+            or _size(pod_set, hosted, posed, index)
+        )
         if reason is not None:
             return reason
     return _packing(pod_sets, usable, posed, proof)
@@ -154,6 +160,28 @@ def _taints(pod_set: PodSet, shape: WantedPods) -> Reason | None:
         near=(host.group.place,),
         change=change,
         taint=taint,
+    )
+
+
+def _rejected(pod_set: PodSet, shape: WantedPods) -> Reason | None:
+    """Return the reason if the device plugin of every usable node rejects the pods: they get a node, then fail."""
+    able = [h for h in shape.hosts if h.possible]
+    resource = rejected_resource(shape, able[0].group) if able else None
+    if resource is None or any(rejected_resource(shape, h.group) is None for h in able):
+        return None
+    message = (
+        f"a pod of pod set {pod_set.name} asks for {shape.request[resource]} {resource}, and the device plugin of "
+        f"{', '.join(h.group.name for h in able)} shares GPUs and rejects pods that ask for more than one "
+        "(failRequestsGreaterThanOne)"
+    )
+    return Reason(
+        code=ReasonCode.UNSCHEDULABLE,
+        cause=ReasonCause.LARGER_THAN_NODE,
+        message=message,
+        place=_asked_at(pod_set, resource),
+        near=tuple(h.group.place for h in able),
+        change=f"ask for 1 {resource} per pod",
+        resource=resource,
     )
 
 

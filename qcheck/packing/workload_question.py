@@ -72,9 +72,17 @@ def _pods(cluster: Cluster, shape: WantedPods, shapes: tuple[WantedPods, ...], a
     on = frozenset(
         i
         for i, h in enumerate(shape.hosts)
-        if (h.possible if at_best else h.sure) and not _ports_taken(cluster, shape, h.group, templates, at_best)
+        if (h.possible if at_best else h.sure)
+        and not _ports_taken(cluster, shape, h.group, templates, at_best)
+        and rejected_resource(shape, h.group) is None
     )
     return Pods(shape.name, shape.request | dict.fromkeys(_slots(shape, shapes), 1), shape.count, on)
+
+
+def rejected_resource(shape: WantedPods, group: NodeGroup) -> str | None:
+    """Return a shared device of which the pods request more than one, if the group's device plugins reject such pods."""
+    several = [r for r, n in shape.request.items() if n > 1]
+    return next((r for r in several if group.classes and all(r in c.machine.one_per_pod for c in group.classes)), None)
 
 
 def _ports_taken(

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     Family = tuple[str, int]
 
 MIG = "nvidia.com/mig-"
-COUNT, PRODUCT = "nvidia.com/gpu.count", "nvidia.com/gpu.product"
+COUNT, PRODUCT, CONFIG = "nvidia.com/gpu.count", "nvidia.com/gpu.product", "nvidia.com/mig.config"
 
 
 @rule("QC510")
 def mig_geometry_impossible(cluster: Cluster) -> Iterator[Finding]:
     """Report impossible layouts for mig-parted, and impossible instances that nodes declare."""
     for layout in cluster.mig_layouts:
-        yield from _of_layout(layout)
+        yield from list(_of_layout(layout)) or _on_nodes(cluster, layout)
     for group in supply_of(cluster).groups:
         for node_class in group.classes:
             if any(r.startswith(MIG) and n for r, n in node_class.machine.allocatable.items()):
@@ -60,6 +60,41 @@ def _of_layout(layout: MigLayout) -> Iterator[Finding]:
         f"{'; '.join(placement_text(p, table) for p in layout.instances)} ({taken} slices in all)"
     )
     yield _near_all(finding(first, message), layout).with_data(layout=layout.name, slices=taken, gpus=_labels(able))
+
+
+def _on_nodes(cluster: Cluster, layout: MigLayout) -> Iterator[Finding]:
+    """Report a layout that is impossible on the GPUs of nodes whose label selects it; once for each GPU model."""
+    seen: set[str] = set()
+    for group in supply_of(cluster).groups:
+        for node_class in group.classes:
+            product = (node_class.machine.model or node_class.labels.get(PRODUCT, "")).partition("-MIG-")[0]
+            found = families_like(product)
+            is_selected = node_class.labels.get(CONFIG) == layout.name and not layout.is_filtered
+            if not is_selected or not found or product in seen:
+                continue
+            if not any(_is_able(layout, placements(*family)) for family in found):
+                seen.add(product)
+                yield _unable(layout, group, found)
+
+
+def _is_able(layout: MigLayout, table: dict[str, Starts]) -> bool:
+    return all(p.partition("+")[0] in table for p in layout.instances) and is_possible(layout.instances, table)
+
+
+def _unable(layout: MigLayout, group: NodeGroup, found: list[Family]) -> Finding:
+    cut = " + ".join(f"{n} x {profile}" for profile, n in layout.instances.items())
+    table = placements(*found[0])
+    unknown = [p for p in layout.instances if p.partition("+")[0] not in table]
+    why = f"its profiles are {names(table, most=len(table))}"
+    if not unknown:
+        why = "; ".join(placement_text(p, table) for p in layout.instances)
+    message = (
+        f"the nodes of {group.name} select MIG layout {layout.name}, which divides a GPU into {cut}, but an {_models(found)} "
+        f"cannot hold it: {why}"
+    )
+    first = layout.places[next(iter(unknown or layout.instances))]
+    result = _near_all(finding(first, message), layout) if not unknown else finding(first, message).likely()
+    return result.near(group.place, f"selected by {CONFIG}").with_data(layout=layout.name, gpus=_labels(found))
 
 
 def _near_all(found: Finding, layout: MigLayout) -> Finding:
