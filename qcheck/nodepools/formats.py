@@ -55,6 +55,10 @@ PLAIN_READERS = (("terraform_version", "terraform.read"), ("InstanceGroups", "hy
 CONFIG_MAP, CLUSTER_POLICY = ("", "ConfigMap"), ("nvidia.com", "ClusterPolicy")
 PLUGIN_WORDS = ("timeSlicing", "mps:", "mig-configs", "migManager", "migStrategy", "devicePlugin")
 """Words of which every configuration of NVIDIA's device plugin contains at least one."""
+UNREAD_WORDS = (
+    "AWS::", "Microsoft.ContainerService/", "gke-node-pool", ":NodeGroup", ":NodePool", ":AgentPool", ":ManagedNode",
+)  # fmt: skip
+"""Words of which every file contains one that defines node pools in a recognised format that is not read."""
 HCL = (".tf", ".tfvars", ".tf.json", ".tfvars.json")
 
 

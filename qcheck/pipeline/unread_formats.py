@@ -8,6 +8,7 @@ from qcheck.cluster.place import Place
 from qcheck.cluster.unread import NODES, Unread
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.text import Spot
+from qcheck.nodepools.formats import UNREAD_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,16 +25,6 @@ FORMATS = {
 }
 """Text that only files of a format contain in which they define node pools."""
 ANY = re.compile("|".join(f"(?P<f{at}>{pattern})" for at, pattern in enumerate(FORMATS.values())))
-WORDS = (
-    "AWS::",
-    "Microsoft.ContainerService/",
-    "gke-node-pool",
-    ":NodeGroup",
-    ":NodePool",
-    ":AgentPool",
-    ":ManagedNodeGroup",
-)
-"""Every match contains one of these."""
 
 
 def unread_formats(loaded: Iterable[Loaded]) -> Iterator[Unread]:
@@ -41,7 +32,7 @@ def unread_formats(loaded: Iterable[Loaded]) -> Iterator[Unread]:
     names = list(FORMATS)
     for file in loaded:
         text = file.text.text
-        match = ANY.search(text) if any(word in text for word in WORDS) else None
+        match = ANY.search(text) if any(word in text for word in UNREAD_WORDS) else None
         if match is not None:
             what = names[int((match.lastgroup or "f0")[1:])]
             spot = Spot(file.text, match.start(), match.end())
