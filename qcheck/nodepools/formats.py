@@ -25,6 +25,7 @@ READERS = {
     ("cloud.google.com", "ComputeClass"): "gke_compute_class",
     ("kops.k8s.io", "InstanceGroup"): "kops",
     ("core.gardener.cloud", "Shoot"): "gardener",
+    ("provisioning.cattle.io", "Cluster"): "rancher",
     ("eks.aws.upbound.io", "NodeGroup"): "crossplane",
     ("eks.aws.m.upbound.io", "NodeGroup"): "crossplane",
     ("container.gcp.upbound.io", "NodePool"): "crossplane",
@@ -48,8 +49,13 @@ REFERRED: frozenset[tuple[str, str]] = frozenset(
     }
 )
 """Objects that pools refer to."""
-TEMPLATES = ("infrastructure.cluster.x-k8s.io", "bootstrap.cluster.x-k8s.io", "controlplane.cluster.x-k8s.io")
-"""Groups of Cluster API whose objects machines refer to, of any kind."""
+TEMPLATES = (
+    "infrastructure.cluster.x-k8s.io",
+    "bootstrap.cluster.x-k8s.io",
+    "controlplane.cluster.x-k8s.io",
+    "rke-machine-config.cattle.io",
+)
+"""Groups of Cluster API and Rancher whose objects machines refer to, of any kind."""
 PLAIN_READERS = (("terraform_version", "terraform.read"), ("InstanceGroups", "hyperpod"))
 """Modules that read documents without apiVersion and kind, by a word that these contain."""
 CONFIG_MAP, CLUSTER_POLICY = ("", "ConfigMap"), ("nvidia.com", "ClusterPolicy")

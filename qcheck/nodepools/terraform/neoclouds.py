@@ -163,6 +163,16 @@ def ibm_pool(resource: Resource, own: Own) -> Iterator[NodePool]:
 
 
 def _ibm_types(flavor: str, own: Own) -> PoolMachineTypes:
-    types = look_up((flavor.replace(".", "-", 1),), "ibm", own)
+    profile = _ibm_profile(flavor)
+    types = look_up((profile,), "ibm", own)
     renamed = tuple(replace(m, instance_type=flavor) for m in types.machines)
-    return PoolMachineTypes(renamed, types.doubt and types.doubt.replace(flavor.replace(".", "-", 1), flavor))
+    return PoolMachineTypes(renamed, types.doubt and types.doubt.replace(profile, flavor))
+
+
+def _ibm_profile(flavor: str) -> str:
+    """Return the machine profile of a flavor: `gx3d.160x1792.8h100` is `gx3d-160x1792x8h100`."""
+    family, _, size = flavor.partition(".")
+    size, _, gpus = size.partition(".")
+    if not gpus:
+        return flavor.replace(".", "-", 1)
+    return f"{family}-{size}x{gpus if gpus[0].isdigit() else f'1{gpus}'}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from qcheck.cluster.nodes import Machine, NodePool
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.nodepools import gke
+from qcheck.nodepools.cloud_fields import Fields, camel_case
 from qcheck.nodepools.figures import Count, Figures, unresolved_keys, written_count
 from qcheck.nodepools.pool import PoolDraft, PoolMachineTypes, finished, look_up
 from qcheck.nodepools.provider_labels import Provided, aks, eks
@@ -18,12 +19,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from qcheck.documents.cursor import Cursor
-    from qcheck.nodepools.cloud_fields import Fields
     from qcheck.nodepools.figures import Doubt
     from qcheck.nodepools.terraform.resource import Resource
 
     Own = Mapping[str, Machine]
     Reader = Callable[[Resource, "TerraformContext", Own], Iterator[NodePool]]
+
+
+AKS = "microsoft.containerservice/managedclusters"
+
+
+class AgentPoolFields(Fields):
+    """The fields of an agent pool of the Azure API under the names of Terraform's own resources."""
+
+    def __getitem__(self, name: str) -> Cursor:
+        renamed = {"node_count": "count", "priority": "scaleSetPriority", "auto_scaling_enabled": "enableAutoScaling"}
+        return self.at[renamed.get(name) or camel_case(name)]
 
 
 class TerraformContext:
@@ -156,6 +167,21 @@ def _azure_cluster(resource: Resource, _: TerraformContext, own: Own) -> Iterato
         yield azure_pool(fields, name, "azurerm_kubernetes_cluster default_node_pool", own, resource.hint, "System")
 
 
+def _azapi(resource: Resource, _: TerraformContext, own: Own) -> Iterator[NodePool]:
+    """Yield an AKS agent pool, or those of a cluster, as the Azure API describes them."""
+    kind = (resource.values["type"].text() or "").partition("@")[0].lower()
+    properties = resource.values["body"]["properties"]
+    if kind == f"{AKS}/agentpools":
+        yield azure_pool(
+            AgentPoolFields(properties), pool_name(resource, "name"), "azapi agentPools", own, resource.hint
+        )
+    elif kind == AKS:
+        for each in properties["agentPoolProfiles"].items():
+            fields = AgentPoolFields(each)
+            name = fields["name"].text() or resource.label
+            yield azure_pool(fields, name, "azapi agentPoolProfiles", own, resource.hint)
+
+
 def azure_pool(fields: Fields, name: str, format: str, own: Own, hint: str, mode: str = "User") -> NodePool:
     """Return a pool; counts are totals over zones, and `node_count` is 1 unless the pool is autoscaled."""
     figures, kind = Figures(), Figures()
@@ -205,6 +231,7 @@ READERS: dict[str, Reader] = {
     "aws_eks_node_group": _eks_group,
     "azurerm_kubernetes_cluster_node_pool": _azure_pool,
     "azurerm_kubernetes_cluster": _azure_cluster,
+    "azapi_resource": _azapi,
     "oci_containerengine_node_pool": lambda r, _, own: neoclouds.oci_pool(r, own),
     "nebius_mk8s_v1_node_group": lambda r, _, own: neoclouds.nebius_group(r, own),
     "crusoe_kubernetes_node_pool": lambda r, _, own: neoclouds.crusoe_pool(r, own),

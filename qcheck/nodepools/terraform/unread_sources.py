@@ -30,7 +30,9 @@ WORDS = (
 MARKS = (
     rf"""module\s+"[^"]*(?:{WORDS}|kueue)|source\s*=\s*"[^."][^"]*(?:{WORDS}|kueue)"""
     r"""|(?:cluster_autoscaling|compute_config|node_provisioning_profile|enable_autopilot)\b"""
-    r"""|resource\s+"(?:helm_release|\w*(?:node_?pool|node_?group|worker_?pool|machine_?pool|machine_?set))"""
+    r"""|resource\s+"(?:helm_release|\w*(?:node_?pool|node_?group|worker_?pool|machine_?pool|machine_?set)"""
+    r"""|aws_autoscaling_group|azapi_resource|awscc_sagemaker_cluster"""
+    r"""|oci_core_(?:cluster_network|instance_pool|compute_gpu_memory_cluster))"""
 )
 """Text of configurations that may contain unread sources of nodes."""
 NODE_WORDS = re.compile(rf"(?i){WORDS}")
@@ -38,6 +40,13 @@ POOL_TYPE = re.compile(r"node_?pool|node_?group|worker_?pool|machine_?pool|machi
 """Resource types that are node pools, of any provider."""
 NO_POOL_TYPE = re.compile(r"^google_(?:cloudbuild|cloud_run)_")
 """Workers of services that are no nodes of a cluster."""
+MACHINES = {
+    "awscc_sagemaker_cluster", "oci_core_cluster_network", "oci_core_instance_pool", "oci_core_compute_gpu_memory_cluster",
+}  # fmt: skip
+"""Resource types with machines that join a Kubernetes cluster by themselves."""
+JOINS_CLUSTER = re.compile(r"kubernetes\.io/cluster/|k8s\.io/cluster-autoscaler|eks:cluster-name|kops\.k8s\.io")
+"""Tags of machines that belong to a Kubernetes cluster."""
+AGENT_POOLS = re.compile(r"(?i)Microsoft\.ContainerService/managedClusters(?:/agentPools)?@")
 POOL_VALUES = re.compile(
     r"(?i)node_?-?pools?\b|\bpools?\b|node_?-?groups?\b|node_?class|instance_?-?types?|machine_?-?types?|provisioner"
 )
@@ -112,8 +121,19 @@ def _may_bring_nodes(resource: Resource, folders: Container[str]) -> Iterator[st
         yield from _release(resource)
     elif _adds_pools(resource):
         yield f"{resource.address} ({ADDS_POOLS})"
-    elif POOL_TYPE.search(resource.type) and resource.type not in READERS and not NO_POOL_TYPE.match(resource.type):
+    elif _is_unread_pool(resource):
         yield f"{resource.address} ({resource.type}, a format that qcheck does not read)"
+
+
+def _is_unread_pool(resource: Resource) -> bool:
+    """Return whether a resource defines nodes, but is not read as a pool."""
+    kind = resource.type
+    if kind == "aws_autoscaling_group":
+        return JOINS_CLUSTER.search(str(resource.values.data)) is not None
+    if kind == "azapi_resource":
+        of_pools = AGENT_POOLS.match(resource.values["type"].text() or "")
+        return of_pools is not None and not isinstance(resource.values["body"].data, dict)
+    return kind in MACHINES or (bool(POOL_TYPE.search(kind)) and kind not in READERS and not NO_POOL_TYPE.match(kind))
 
 
 def _adds_pools(resource: Resource) -> bool:
