@@ -49,9 +49,9 @@ def _layouts(at: Cursor) -> Iterator[MigLayout]:
             cut = {profile: count for profile, count in entry["mig-devices"].mapping() if (count.integer() or 0) > 0}
             if cut:
                 yield MigLayout(
-                    name,
-                    {profile: count.integer() or 0 for profile, count in cut.items()},
-                    {profile: place(count) for profile, count in cut.items()},
-                    place(entries).key(),
-                    entry["device-filter"].exists,
+                    name=name,
+                    instances={profile: count.integer() or 0 for profile, count in cut.items()},
+                    places={profile: place(count) for profile, count in cut.items()},
+                    place=place(entries).key(),
+                    is_filtered=entry["device-filter"].exists,
                 )
