@@ -11,6 +11,7 @@ import pytest
 from made import CATALOGUE, over_quota, place, rule, settled
 
 from qcheck.api import audit
+from qcheck.cli.entrypoint import run
 from qcheck.cluster.objects import ObjectId
 from qcheck.cluster.value import replace
 from qcheck.findings.causes import CONSEQUENCES, causes_first, grouped
@@ -146,6 +147,72 @@ def test_more_of_the_same_is_worse(before: dict[str, int], severity: str, worse:
 )
 def test_amounts_of_all_schedulers_are_compared(data: dict[str, Any], amount: dict[str, int]) -> None:
     assert amounts(replace(over_quota(), data=data)) == amount
+
+
+NODES = """\
+apiVersion: qcheck.dev/v1
+kind: NodePool
+metadata: {name: h100}
+spec: {count: NODES, labels: {gpu: h100}, allocatable: {cpu: 64, memory: 512Gi, nvidia.com/gpu: 8}}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: h100}
+spec: {nodeLabels: {gpu: h100}}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: a}
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+    - coveredResources: [nvidia.com/gpu]
+      flavors: [{name: h100, resources: [{name: nvidia.com/gpu, nominalQuota: QUOTA}]}]
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: probe, namespace: d}
+spec:
+  selector: {matchLabels: {a: b}}
+  template:
+    metadata: {labels: {a: b}}
+    spec: {containers: [{name: c, image: x, resources: {limits: {nvidia.com/gpu: TAKEN}}}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("rule", "before", "after", "back"),
+    [
+        ("QC104", (2, 4, 1), (2, 4, 2), True),
+        ("QC104", (2, 4, 2), (2, 4, 1), False),
+        ("QC104", (2, 4, 1), (3, 4, 1), False),
+        ("QC106", (4, 8, 1), (4, 4, 1), True),
+        ("QC106", (4, 8, 1), (4, 12, 1), False),
+        ("QC106", (4, 8, 1), (5, 8, 1), True),
+        ("QC101", (2, 16, 1), (2, 17, 1), True),
+        ("QC101", (2, 16, 1), (2, 15, 1), False),
+    ],
+)
+def test_a_baselined_finding_comes_back_if_its_amount_grows(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    rule: str,
+    before: tuple[int, int, int],
+    after: tuple[int, int, int],
+    back: bool,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("qcheck.yaml").write_text("baseline: known.json\n")
+    for numbers in (before, after):
+        text = NODES
+        for name, number in zip(("NODES", "QUOTA", "TAKEN"), numbers, strict=True):
+            text = text.replace(name, str(number))
+        Path("all.yaml").write_text(text)
+        if numbers is before:
+            run(["baseline", "write", "--config", "qcheck.yaml", "."])
+    result = audit(["."], load_settings("."))
+    assert any(f.rule and f.rule.id == rule for f in result.findings) is back
+    assert any(f.rule and f.rule.id == rule for f in (*result.findings, *result.baselined))
 
 
 QUEUES = """\

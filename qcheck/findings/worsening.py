@@ -13,6 +13,18 @@ if TYPE_CHECKING:
 AMOUNTS = ("excess", "short", "missing", "uses", "seconds", "stranded", "rest")
 """Entries of `data` whose growth makes a finding worse: integers, or integers by resource."""
 
+OF_RULE = {
+    "QC104": ("perNode",),
+    "QC106": ("idle",),
+    "QC109": ("reserved",),
+    "QC308": ("lent",),
+    "QC411": ("nominal",),
+    "QC415": ("own",),
+    "QC609": ("maximum",),
+    "QC963": ("task",),
+}
+"""Further entries that state how bad a finding of one rule is."""
+
 GAPS = (
     ("reserved", "static"),
     ("reserved", "supply"),
@@ -30,19 +42,20 @@ GAPS = (
     ("limit", "ceiling"),
     ("pod", "quota"),
 )
-"""Pairs of entries whose difference does the same: if it grows, the finding is worse."""
+"""Pairs of entries whose excess does the same: if it grows, the finding is worse."""
 
 
 def amounts(found: Finding) -> dict[str, int]:
     """Return the amounts that state how bad a finding is, by name, in base units."""
     numbers = {key: value for key, value in found.data.items() if type(value) is int}
-    single = {key: numbers[key] for key in AMOUNTS if key in numbers}
+    own = OF_RULE.get(found.rule.id, ()) if found.rule else ()
+    single = {key: numbers[key] for key in (*AMOUNTS, *own) if key in numbers}
     for key in AMOUNTS:
         parts = found.data.get(key)
         if isinstance(parts, dict):
             single |= {f"{key}.{part}": value for part, value in parts.items() if type(value) is int}
     gaps = {f"{more}-{less}": numbers[more] - numbers[less] for more, less in GAPS if {more, less} <= set(numbers)}
-    return single | gaps
+    return single | {pair: excess for pair, excess in gaps.items() if excess > 0}
 
 
 def is_worse(severity: str, before: Mapping[str, int], now: Finding) -> bool:

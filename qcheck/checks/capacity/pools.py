@@ -99,7 +99,12 @@ def guarantee_on_spot(cluster: Cluster) -> Iterator[Finding]:
         )
         for group in groups:
             found = found.near(group.place, f"{group.name} is spot")
-        yield found.with_data(flavor=flavor.name, resource=resource, pools=sorted(g.name for g in groups))
+        yield found.with_data(
+            flavor=flavor.name,
+            resource=resource,
+            reserved=sum(q.promised for q in same),
+            pools=sorted(g.name for g in groups),
+        )
 
 
 def _is_spot(group: NodeGroup) -> bool:

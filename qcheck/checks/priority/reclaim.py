@@ -50,7 +50,7 @@ def owner_cannot_reclaim(cluster: Cluster) -> Iterator[Finding]:
                     loan.quota.nominal_place, f"nominalQuota {written_amount(loan.quota.resource, loan.quota.nominal)}"
                 )
                 .near(loan.borrowed.place, f"{loan.borrower.name} may borrow it")
-                .with_data(queue=owner.name, resource=loan.quota.resource, borrowers=[*others])
+                .with_data(queue=owner.name, resource=loan.quota.resource, lent=loan.amount, borrowers=[*others])
             )
 
 

@@ -47,7 +47,8 @@ def _parts_exceed(shard: Shard, queues: list[KaiQueue]) -> Iterator[Finding]:
         for other in others:
             terms = other.terms[Dimension.GPU]
             found = found.near(terms.quota_place, f"{shown(Dimension.GPU, terms.quota)} for {other.name}")
-        yield found.with_data(shard=shard.name, resources=[Dimension.GPU.value], supply=total)
+        excess = {Dimension.GPU.value: ceil(_sum(queues, Dimension.GPU) - total)}
+        yield found.with_data(shard=shard.name, resources=[Dimension.GPU.value], supply=total, excess=excess)
 
 
 def _exceeds(parent: KaiQueue, children: Sequence[KaiQueue], dimension: Dimension) -> bool:
