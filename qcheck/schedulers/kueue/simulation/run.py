@@ -124,11 +124,11 @@ class Simulation:
     def _advance(self) -> bool:
         """Advance to the second of the next cycle; return False if there is none."""
         if self._loops() or self._still >= self._rest:
-            ahead = [at for at, kind, *_ in self._events if kind is not _Kind.EVICTION or not self._loops()]
+            ahead = self._next_change()
             self._recorder.stops(self._still, is_loop=self._loops())
-            if not ahead:
+            if ahead is None:
                 return False
-            skipped = max(0, min(ahead) - self._now - 1)
+            skipped = max(0, ahead - self._now - 1)
             self._cycle += skipped
             self._now += skipped
             self._still = 0
@@ -140,6 +140,12 @@ class Simulation:
             self._now = max(self._now, self._events[0][0])
             self._happen()
         return True
+
+    def _next_change(self) -> int | None:
+        """Return the second of the next event; if the run cycles, of the next one that is no eviction."""
+        if self._loops():
+            return min((at for at, kind, *_ in self._events if kind is not _Kind.EVICTION), default=None)
+        return self._events[0][0] if self._events else None
 
     def _loops(self) -> bool:
         return self._since_event >= _LOOP_CYCLES and max(self._preemptions.values(), default=0) >= _LOOP_PREEMPTIONS
