@@ -6,7 +6,8 @@ from qcheck.cluster.labels import Taint, untolerated
 from qcheck.cluster.resources import looks_like_accelerator
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.schedulers.table import promises_of, workloads_of
-from qcheck.supply.eligibility import demand_of, devices_are_tolerated, lasting
+from qcheck.supply.eligibility import devices_are_tolerated, lasting
+from qcheck.supply.node_demand import demand_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

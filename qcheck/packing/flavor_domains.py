@@ -104,13 +104,13 @@ def layout(
     """
     spots: list[NodeSpot] = []
     unclear: set[str] = set()
-    resources = sorted(asked)
+    resources = tuple(sorted(asked))
     for match in supply_of(cluster).matches(flavor):
         if not match.group.is_known:
             return None
         if not admits(match.group):
             continue
-        nodes = nodes_of(match.group, resources, view, most)
+        nodes = nodes_of(cluster, match.group, resources, view, most)
         states = {level: label_state(match.group, level) for level in levels}
         unclear |= {level for level, state in states.items() if state == UNKNOWN}
         if match.group.nodes:

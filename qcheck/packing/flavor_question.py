@@ -9,7 +9,7 @@ from __future__ import annotations
 from qcheck.cluster.nodes import PLENTY, at_most
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
-from qcheck.cluster.views import cache_of
+from qcheck.cluster.views import answered_once, cache_of
 from qcheck.packing.answer import DoesNotFit
 from qcheck.packing.pod_shape import KEPT_APART
 from qcheck.packing.question import Nodes, Pods, Question
@@ -137,9 +137,9 @@ def _by_certainty(cluster: Cluster, ask: Callable[[str], Question], has_estimate
 def _question(
     cluster: Cluster, demands: tuple[PodDemand, ...], groups: tuple[NodeGroup, ...], view: str, without: Without
 ) -> Question:
-    asked = sorted({r for w in demands for r in w.shape.request})
+    asked = tuple(sorted({r for w in demands for r in w.shape.request}))
     most = sum(w.count for w in demands)
-    nodes = tuple(nodes_of(g, asked, view, most, without) for g in groups)
+    nodes = tuple(nodes_of(cluster, g, asked, view, most, without) for g in groups)
     pods = tuple(Pods(w.label, w.shape.request, w.count, _homes(cluster, w, groups)) for w in demands)
     return Question(nodes, pods)
 
@@ -155,15 +155,24 @@ def _homes(cluster: Cluster, demand: PodDemand, groups: tuple[NodeGroup, ...]) -
     return None if len(homes) == len(groups) else homes
 
 
-def nodes_of(group: NodeGroup, asked: Iterable[str], view: str, most: int, without: Without = NOTHING) -> Nodes:
+def nodes_of(
+    cluster: Cluster, group: NodeGroup, asked: tuple[str, ...], view: str, most: int, without: Without = NOTHING
+) -> Nodes:
     """Return a group in the best case, for the packing engine.
 
     The count is the most nodes that can exist, or `most` (the pods wanted) without a ceiling; with several machine
     types, each resource has the largest figure.
     """
-    free = {r: max((_free(group, c, r, view, without) for c in group.classes), default=0) for r in asked}
-    count = _count(group)
+    count, free = _count(group), _best_free(cluster, group, asked, view, without.evicted)
     return Nodes(label_of(group), free, most if count is None else max(0, count - without.nodes.get(group.name, 0)))
+
+
+@answered_once
+def _best_free(
+    _: Cluster, group: NodeGroup, asked: tuple[str, ...], view: str, evicted: frozenset[ObjectId]
+) -> dict[str, int]:
+    """Return the most of each resource that a node of a group has free."""
+    return {r: max((_free(group, c, r, view, evicted) for c in group.classes), default=0) for r in asked}
 
 
 def label_of(group: NodeGroup) -> str:
@@ -183,18 +192,18 @@ def _count(group: NodeGroup) -> int | None:
     return min([*counts, *([] if group.ceiling is None else [group.ceiling])], default=None)
 
 
-def _free(group: NodeGroup, node_class: NodeClass, resource: str, view: str, without: Without) -> int:
+def _free(group: NodeGroup, node_class: NodeClass, resource: str, view: str, evicted: frozenset[ObjectId]) -> int:
     if resource == KEPT_APART:
         return 1
     known = resource in node_class.machine.allocatable
     if not node_class.knows(resource) or (not known and not group.nodes and not is_compute(resource)):
         return PLENTY
-    free = node_class.left(resource, without.evicted)
+    free = node_class.left(resource, evicted)
     if not node_class.is_estimated(resource) or view == PLAIN:
         return free
     if view != SURE:
         return at_most(free)
-    published = node_class.published(resource, without.evicted)
+    published = node_class.published(resource, evicted)
     return PLENTY if published is None else published
 
 

@@ -13,7 +13,8 @@ from qcheck.packing.answer import DoesNotFit, Fits
 from qcheck.packing.shared_devices import are_comparable, common_part, slots_requested
 from qcheck.packing.solve import solved
 from qcheck.packing.workload_question import WantedPods, question
-from qcheck.supply.eligibility import hosts, runtime_class
+from qcheck.supply.eligibility import hosts
+from qcheck.supply.node_demand import runtime_class
 from qcheck.supply.pod_requests import scheduled
 from qcheck.supply.supply import supply_of
 

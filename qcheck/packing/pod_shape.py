@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from qcheck.cluster.resources import is_compute
+from qcheck.cluster.resources import is_compute, looks_like_accelerator
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.supply.eligibility import eligible_classes
+from qcheck.cluster.views import answered_once
+from qcheck.supply.eligibility import host
+from qcheck.supply.node_demand import demand_of
 from qcheck.supply.pod_requests import bounds, scheduled
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.pods import Amounts, PodTemplate
     from qcheck.cluster.workloads import PodSet, Workload
     from qcheck.supply.groups import NodeGroup
+    from qcheck.supply.node_demand import NodeDemand
 
 KEPT_APART = "pods of one kind per node"
 """A pseudo-resource: every node has one, and pods with anti-affinity on the hostname request one."""
@@ -64,7 +67,17 @@ class PodShape(Value, cached=True):
         """Return whether some node of a group accepts these pods, including what the quota pool adds to them."""
         if self.template is None or not group.classes:
             return True
-        return any(e.possible for e in eligible_classes(cluster, self.template, self.request, pool, group))
+        demand = _demand(cluster, self.template, self._devices, pool)
+        return host(cluster, demand, group).possible
+
+    @cached_property
+    def _devices(self) -> frozenset[str]:
+        return frozenset(r for r in self.request if looks_like_accelerator(r))
+
+
+@answered_once
+def _demand(cluster: Cluster, template: PodTemplate, devices: frozenset[str], pool: str) -> NodeDemand:
+    return demand_of(cluster, template, devices, cluster.quota_pools.get(pool))
 
 
 def pod_request(cluster: Cluster, workload: Workload, pod_set: PodSet) -> Amounts:

@@ -53,14 +53,16 @@ class Question(Value, cached=True):
     @cached_property
     def rooms(self) -> tuple[Room, ...]:
         """The capacity of one node of each class."""
-        return tuple(self._room(i) for i in range(len(self.nodes)))
-
-    def _room(self, index: int) -> VectorRoom:
         asked = sorted({r for p in self.pods for r, amount in p.request.items() if amount > 0}, key=devices_first)
-        free = tuple(self.nodes[index].free.get(r, 0) for r in asked)
         requests = tuple(tuple(p.request.get(r, 0) for r in asked) for p in self.pods)
-        allowed = tuple(p.count if p.may_use(index) else 0 for p in self.pods)
-        return VectorRoom(free, requests, allowed)
+        return tuple(
+            VectorRoom(
+                tuple([nodes.free.get(r, 0) for r in asked]),
+                requests,
+                tuple([p.count if p.may_use(i) else 0 for p in self.pods]),
+            )
+            for i, nodes in enumerate(self.nodes)
+        )
 
     @property
     def counts(self) -> tuple[int, ...]:

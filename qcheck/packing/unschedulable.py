@@ -8,7 +8,7 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.packing.proof_text import explain
 from qcheck.packing.shared_devices import SLOTS
 from qcheck.packing.workload_question import rejected_resource
-from qcheck.supply.eligibility import demand_of, runtime_class
+from qcheck.supply.node_demand import demand_of, runtime_class
 from qcheck.supply.pod_requests import PODS
 from qcheck.supply.supply import supply_of
 

@@ -11,6 +11,7 @@ from qcheck.cluster.nodes import PLENTY
 from qcheck.cluster.pods import Amounts
 from qcheck.cluster.policy import matches_any
 from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.views import answered_once
 from qcheck.packing.question import Nodes, Pods, Question
 from qcheck.packing.shared_devices import SLOTS, common_part, slots
 from qcheck.supply.eligibility import Host
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from qcheck.cluster.cluster import Cluster
-    from qcheck.cluster.pods import PodTemplate
-    from qcheck.supply.groups import NodeClass, NodeGroup, Taking
+    from qcheck.cluster.objects import ObjectId
+    from qcheck.cluster.pods import DevicePart, PodTemplate
+    from qcheck.cluster.workloads import DaemonSet
+    from qcheck.supply.groups import NodeClass, NodeGroup
 
 _USUAL_PODS = 110
 
@@ -45,10 +48,16 @@ def question(
     Nodes follow the order of the groups, as do the shapes' hosts.
     """
     templates = [s.template for s in shapes]
-    asked = sorted({r for s in shapes for r in s.request})
-    slots = {name: 1 for s in shapes for name in _slots(s, shapes)}
+    asked = tuple(sorted({r for s in shapes for r in s.request}))
+    evicted = frozenset(d.id for d in cluster.daemon_sets if not _stays(cluster, d, templates))
+    part = common_part(templates)
+    single = {name: 1 for s in shapes for name in _slots(s, shapes)}
     nodes = tuple(
-        Nodes(g.name, _free(cluster, g, asked, templates, at_best) | slots, _count(cluster, g, shapes, asked, at_best))
+        Nodes(
+            g.name,
+            (_at_best(cluster, g, asked, part, evicted) if at_best else _for_sure(cluster, g, asked, part)) | single,
+            _count(cluster, g, shapes, asked, at_best),
+        )
         for g in groups
     )
     return Question(nodes, tuple(_pods(cluster, s, shapes, at_best) for s in shapes))
@@ -95,7 +104,7 @@ def _ports_taken(
         any(
             port.clashes(own)
             for t in c.takings
-            if not at_best or (t.certain and _stays(cluster, t, templates))
+            if not at_best or (t.certain and _stays(cluster, t.daemon_set, templates))
             for port in t.daemon_set.template.host_ports
             for own in shape.template.host_ports
         )
@@ -104,19 +113,19 @@ def _ports_taken(
     return all(taken) if at_best else any(taken)
 
 
-def _free(cluster: Cluster, group: NodeGroup, asked: list[str], templates: list[PodTemplate], at_best: bool) -> Amounts:
-    """Return what each node of a group has for the pods; of several machine types, the best or worst per resource."""
+@answered_once
+def _at_best(
+    _: Cluster, group: NodeGroup, asked: tuple[str, ...], part: DevicePart | None, evicted: frozenset[ObjectId]
+) -> Amounts:
+    """Return what each node of a group has for the pods at best; of several machine types, the best per resource."""
     if not group.classes:
-        return dict.fromkeys(asked, PLENTY if at_best else 0)
-    if at_best:
-        return {r: max(_at_best(cluster, c, r, templates) for c in group.classes) for r in asked}
-    return {r: min(_for_sure(c, r, templates) for c in group.classes) for r in asked}
+        return dict.fromkeys(asked, PLENTY)
+    return {r: max(_best_of(c, r, part, evicted) for c in group.classes) for r in asked}
 
 
-def _at_best(cluster: Cluster, node: NodeClass, resource: str, templates: list[PodTemplate]) -> int:
+def _best_of(node: NodeClass, resource: str, part: DevicePart | None, evicted: frozenset[ObjectId]) -> int:
     if resource == SLOTS:
-        return _slots_of(node, templates, lambda r: _at_best(cluster, node, r, templates), at_best=True)
-    evicted = {t.daemon_set.id for t in node.takings if not _stays(cluster, t, templates)}
+        return _slots_of(node, part, lambda r: _best_of(node, r, part, evicted), at_best=True)
     if not node.knows(resource):
         return PLENTY
     if node.is_estimated(resource):
@@ -127,27 +136,34 @@ def _at_best(cluster: Cluster, node: NodeClass, resource: str, templates: list[P
     return node.left(resource, evicted)
 
 
-def _stays(cluster: Cluster, taking: Taking, templates: list[PodTemplate]) -> bool:
+def _stays(cluster: Cluster, daemon_set: DaemonSet, templates: list[PodTemplate]) -> bool:
     """Return whether a DaemonSet's pod stays: none of the pods may evict it."""
-    return not any(may_evict(cluster, t, taking.daemon_set) for t in templates)
+    return not any(may_evict(cluster, t, daemon_set) for t in templates)
 
 
-def _slots_of(node: NodeClass, templates: list[PodTemplate], free: Callable[[str], int], at_best: bool) -> int:
+def _slots_of(node: NodeClass, part: DevicePart | None, free: Callable[[str], int], at_best: bool) -> int:
     """Return the slots of a node's shared devices, of which it has `free`."""
-    part = common_part(templates)
     devices = 0 if part is None else free(part.resource)
     return devices if part is None or devices >= PLENTY else slots(part, devices, node.labels, at_best)
 
 
-def _for_sure(node: NodeClass, resource: str, templates: list[PodTemplate]) -> int:
+@answered_once
+def _for_sure(_: Cluster, group: NodeGroup, asked: tuple[str, ...], part: DevicePart | None) -> Amounts:
+    """Return what each node of a group is sure to have; of several machine types, the worst per resource."""
+    return {r: min((_worst_of(c, r, part) for c in group.classes), default=0) for r in asked}
+
+
+def _worst_of(node: NodeClass, resource: str, part: DevicePart | None) -> int:
     if resource == SLOTS:
-        return _slots_of(node, templates, lambda r: _for_sure(node, r, templates), at_best=False)
+        return _slots_of(node, part, lambda r: _worst_of(node, r, part), at_best=False)
     if resource == PODS and PODS not in node.machine.allocatable:
         return max(0, _USUAL_PODS - sum(t.amounts.get(PODS, 0) for t in node.takings))
     return node.free.get(resource, 0)
 
 
-def _count(cluster: Cluster, group: NodeGroup, shapes: tuple[WantedPods, ...], asked: list[str], at_best: bool) -> int:
+def _count(
+    cluster: Cluster, group: NodeGroup, shapes: tuple[WantedPods, ...], asked: tuple[str, ...], at_best: bool
+) -> int:
     """Return the number of usable nodes: the ready nodes of a dump, or those that a pool can grow to."""
     count, wanted = group.ceiling, sum(s.count for s in shapes)
     if not at_best and group.pool is None:
@@ -164,7 +180,7 @@ def _count(cluster: Cluster, group: NodeGroup, shapes: tuple[WantedPods, ...], a
     return max(0, most if at_best else most - _set_aside(cluster, group, asked))
 
 
-def _set_aside(cluster: Cluster, group: NodeGroup, asked: list[str]) -> int:
+def _set_aside(cluster: Cluster, group: NodeGroup, asked: tuple[str, ...]) -> int:
     """Return how many of the nodes may be taken by reserves stated as totals."""
     nodes = 0
     for reserve in cluster.policy.reserves:

@@ -10,19 +10,18 @@ controller's predicate, the RuntimeClass and ExtendedResourceToleration admissio
 
 from __future__ import annotations
 
-from qcheck.cluster.labels import Labels, NodeSelection, NodeSelectorTerm, Requirement, Taint, Toleration, untolerated
-from qcheck.cluster.resources import looks_like_accelerator
+from qcheck.cluster.labels import Labels, NodeSelection, Taint, Toleration, untolerated
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
-from qcheck.cluster.views import ByIdentity, answered_once, cache_of
+from qcheck.cluster.views import answered_once
 from qcheck.supply.groups import ALL, NONE, SOME
+from qcheck.supply.node_demand import NodeDemand, demand_of
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.pods import PodTemplate
     from qcheck.cluster.quota_pool import QuotaPool
-    from qcheck.cluster.workloads import RuntimeClass
     from qcheck.supply.groups import NodeClass, NodeGroup, Varying
 
 _VARIETY = 256
@@ -51,20 +50,6 @@ GKE_NODE = "cloud.google.com/gke-nodepool"
 """A label that every GKE node has."""
 
 
-class NodeDemand(Value):
-    """The demands of pods on a node besides capacity. `devices` are the extended resources that they request.
-
-    `compares`: tolerations that compare values count. They do for Kueue, but for kube-scheduler only behind a feature
-    gate.
-    """
-
-    selection: NodeSelection
-    tolerations: tuple[Toleration, ...] = ()
-    node_name: str | None = None
-    devices: frozenset[str] = frozenset()
-    compares: bool = False
-
-
 class Eligibility(Value):
     """The result for one class: how many nodes are `selected`, and whether the pods may use them.
 
@@ -78,46 +63,18 @@ class Eligibility(Value):
 
 
 class Host(Value):
-    """A node group as pods see it: `possible` if the pods may use some of its machines, `sure` if they may use all."""
+    """A node group as pods see it: `possible` if the pods may use some of its machines, `sure` if they may use all.
+
+    `takes_all`: they may use some machines, and match the labels of all nodes with these.
+    """
 
     group: NodeGroup
     labels_match: bool
     repels: Taint | None
     possible: bool
+    takes_all: bool
     sure: bool
     enters_cordoned: bool = False
-
-
-def demand_of(
-    cluster: Cluster, template: PodTemplate, asked: Iterable[str] = (), pool: QuotaPool | None = None
-) -> NodeDemand:
-    """Return the demands of a template's pods as created by the API server, with the additions of a quota pool."""
-    added = runtime_class(cluster, template)
-    selector = {**template.selection.selector, **(pool.node_labels if pool else {})}
-    tolerations = (*template.tolerations, *(pool.tolerations if pool else ()))
-    return NodeDemand(
-        NodeSelection({**(added.node_selector if added else {}), **selector}, _terms(template)),
-        (*tolerations, *(added.tolerations if added else ())),
-        template.node_name,
-        frozenset(r for r in asked if looks_like_accelerator(r)),
-    )
-
-
-def _terms(template: PodTemplate) -> tuple[NodeSelectorTerm, ...] | None:
-    """Return the required affinity plus the labels that a node must have to take a pod with spread constraints."""
-    terms = template.selection.terms
-    spread = tuple(Requirement(s.key, "Exists") for s in template.spreads)
-    if not spread:
-        return terms
-    whole = [t for t in terms or (NodeSelectorTerm(),) if terms is None or t.expressions or t.fields]
-    return tuple(NodeSelectorTerm((*t.expressions, *spread), t.fields) for t in whole)
-
-
-def runtime_class(cluster: Cluster, template: PodTemplate) -> RuntimeClass | None:
-    """Return the RuntimeClass of a template's pods, if it is known."""
-    if template.runtime_class is None:
-        return None
-    return next((c for c in cluster.runtime_classes if c.name == template.runtime_class), None)
 
 
 def hosts(
@@ -125,19 +82,45 @@ def hosts(
 ) -> tuple[Host, ...]:
     """Evaluate node groups for a template's pods that request the resources in `asked`."""
     demand = demand_of(cluster, template, asked)
-    cordoned = enters_cordoned(demand)
-    return tuple(_host(g, demand, cordoned) for g in groups)
+    return tuple([host(cluster, demand, g) for g in groups])
 
 
-def _host(group: NodeGroup, demand: NodeDemand, cordoned: bool) -> Host:
+def host(cluster: Cluster, demand: NodeDemand, group: NodeGroup) -> Host:
+    """Evaluate a node group for pods, once for equal demands."""
+    known = _known_hosts(cluster, demand)
+    found = known.get(id(group))
+    if found is None:
+        found = known[id(group)] = _host(cluster, demand, group)
+    return found
+
+
+@answered_once
+def _known_hosts(_: Cluster, _demand: NodeDemand) -> dict[int, Host]:
+    """Return the results for a demand, by the identity of the groups, which they keep alive."""
+    return {}
+
+
+def _host(cluster: Cluster, demand: NodeDemand, group: NodeGroup) -> Host:
     found = [eligible(demand, c) for c in group.classes] or [_loosely(demand, group)]
+    cordoned = enters_cordoned(demand)
+    if all(e is _NOT_SELECTED for e in found):
+        return _not_selected(cluster, group, cordoned)
     return Host(
         group,
         labels_match=any(e.selected != NONE for e in found),
         repels=next((e.repels for e in found if e.repels is not None), None),
         possible=any(e.possible for e in found),
+        takes_all=any(e.possible and e.selected == ALL for e in found),
         sure=all(e.sure for e in found),
         enters_cordoned=cordoned,
+    )
+
+
+@answered_once
+def _not_selected(_: Cluster, group: NodeGroup, cordoned: bool) -> Host:
+    """Return the result for pods that select no node of a group: one object for all of them, because most are such."""
+    return Host(
+        group, labels_match=False, repels=None, possible=False, takes_all=False, sure=False, enters_cordoned=cordoned
     )
 
 
@@ -152,19 +135,6 @@ def eligible(demand: NodeDemand, nodes: NodeClass) -> Eligibility:
     if selected == NONE:
         return _NOT_SELECTED
     return _through(demand, selected, nodes.taints, nodes.labels)
-
-
-def eligible_classes(
-    cluster: Cluster, template: PodTemplate, asked: Iterable[str], pool: str, group: NodeGroup
-) -> tuple[Eligibility, ...]:
-    """Return the result for each class of a group, for pods that a quota pool admits; cached by equal pods."""
-    devices = frozenset(r for r in asked if looks_like_accelerator(r))
-    known: dict[Hashable, tuple[Eligibility, ...]] = cache_of(cluster, eligible_classes)
-    key = (template.ask, devices, pool, ByIdentity(group))
-    if key not in known:
-        demand = demand_of(cluster, template, devices, cluster.quota_pools.get(pool))
-        known[key] = tuple(eligible(demand, c) for c in group.classes)
-    return known[key]
 
 
 def enters_cordoned(demand: NodeDemand) -> bool:

@@ -12,9 +12,10 @@ from qcheck.cluster.policy import matches_any
 from qcheck.cluster.resources import BASIC, looks_like_accelerator
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.views import cache_of, view
-from qcheck.supply.eligibility import demand_of, pool_match, select
+from qcheck.supply.eligibility import pool_match, select
 from qcheck.supply.groups import ALL, NONE, Match, NodeGroup
 from qcheck.supply.node_classes import group_nodes
+from qcheck.supply.node_demand import demand_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Hashable

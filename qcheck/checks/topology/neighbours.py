@@ -61,9 +61,9 @@ def _contended(cluster: Cluster, rivals: Rivals, resource: str, groups: tuple[No
     from qcheck.packing.fragmentation import placeable  # 2 ms, with fractions
 
     large, small = rivals.large.request, rivals.small.request
-    asked = sorted({*large, *small})
+    asked = tuple(sorted({*large, *small}))
     exposed = {g.name for g in groups if rivals.small.may_use(cluster, g, rivals.flavor)}
-    nodes = {g.name: nodes_of(g, asked, LENIENT, rivals.wanted) for g in groups}
+    nodes = {g.name: nodes_of(cluster, g, asked, LENIENT, rivals.wanted) for g in groups}
     safe = placeable([n for name, n in nodes.items() if name not in exposed], large)
     open_ = [n for name, n in nodes.items() if name in exposed]
     slots = safe + worst_case(open_, large, small, rivals.against).slots

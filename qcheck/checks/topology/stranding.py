@@ -70,11 +70,12 @@ def _idle(cluster: Cluster, group: NodeGroup, flavor: str, shape: PodShape, reso
     """Return what a co-resource leaves idle on a group's nodes, beyond the possible error of an estimate."""
     if not shape.may_use(cluster, group, flavor):
         return None
-    lenient = nodes_of(group, sorted(shape.request), LENIENT, 1)
+    asked = tuple(sorted(shape.request))
+    lenient = nodes_of(cluster, group, asked, LENIENT, 1)
     by_device = lenient.free[resource] // shape.request[resource]
     if (fits_times(lenient.free, shape.request) or 0) >= by_device:
         return None
-    nodes = nodes_of(group, sorted(shape.request), PLAIN, 1)
+    nodes = nodes_of(cluster, group, asked, PLAIN, 1)
     pods = fits_times(nodes.free, shape.request) or 0
     if not shape.is_declared and not 0 < pods <= shape.count:
         return None

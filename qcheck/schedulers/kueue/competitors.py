@@ -17,8 +17,9 @@ from qcheck.schedulers.kueue.loans import loans_of
 from qcheck.schedulers.kueue.priorities import Rank, kueue_rank, pod_ranks
 from qcheck.schedulers.kueue.routing import destination
 from qcheck.schedulers.kueue.workload_classes import representative
-from qcheck.supply.eligibility import daemon_lands, demand_of, eligible
+from qcheck.supply.eligibility import daemon_lands, host
 from qcheck.supply.groups import ALL
+from qcheck.supply.node_demand import demand_of
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from qcheck.cluster.kueue import ClusterQueue, ResourceFlavor
     from qcheck.cluster.workloads import DaemonSet, PodSet, Workload
     from qcheck.schedulers.kueue.loans import Loan
-    from qcheck.supply.eligibility import NodeDemand
     from qcheck.supply.groups import NodeGroup
 
     Ranks = tuple[int, int]
@@ -226,7 +226,7 @@ def landing_groups(cluster: Cluster, workload: Workload, queue: ClusterQueue) ->
         for f in _flavors(cluster, p, queue)
         for demand in (demand_of(cluster, p.template, pool=cluster.quota_pools.get(f.name)),)
         for m in supply_of(cluster).matches(f.name)
-        if m.how_many == ALL and _may_stand(demand, m.group)
+        if m.how_many == ALL and m.group.classes and host(cluster, demand, m.group).takes_all
     ]
 
 
@@ -247,11 +247,6 @@ def _flavors(cluster: Cluster, pod_set: PodSet, queue: ClusterQueue) -> Iterator
             flavor = cluster.flavor.get(quotas.name)
             if flavor is not None and miss(cluster, queue, group, flavor, pod_set, asked) is None:
                 yield flavor
-
-
-def _may_stand(demand: NodeDemand, group: NodeGroup) -> bool:
-    found = (eligible(demand, c) for c in group.classes)
-    return any(e.selected == ALL and e.possible for e in found)
 
 
 def daemon_grounds(cluster: Cluster, daemon_set: DaemonSet) -> frozenset[str]:

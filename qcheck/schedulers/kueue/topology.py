@@ -21,7 +21,7 @@ from qcheck.schedulers.kueue.topology_nodes import topology_nodes
 from qcheck.schedulers.kueue.topology_reasons import asked_at, not_found
 from qcheck.schedulers.kueue.topology_search import NotFound, search
 from qcheck.schedulers.kueue.topology_tree import Ask
-from qcheck.supply.eligibility import NodeDemand
+from qcheck.supply.node_demand import NodeDemand
 from qcheck.supply.pod_requests import PODS, completed
 
 if TYPE_CHECKING:

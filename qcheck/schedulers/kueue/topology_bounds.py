@@ -16,7 +16,8 @@ from qcheck.packing.required_domain import GangRequest, misfit
 from qcheck.schedulers.kueue.decision import Looked
 from qcheck.schedulers.kueue.flavor_assignment import has_topology
 from qcheck.schedulers.kueue.pod_injection import created
-from qcheck.supply.eligibility import demand_of, eligible, runtime_class
+from qcheck.supply.eligibility import eligible
+from qcheck.supply.node_demand import demand_of, runtime_class
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:

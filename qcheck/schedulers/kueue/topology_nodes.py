@@ -13,8 +13,9 @@ from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.views import answered_once
 from qcheck.packing.flavor_domains import ABSENT, HOSTNAME, label_state
 from qcheck.schedulers.kueue.topology_tree import UNLIMITED, Leaf, TopologyTree
-from qcheck.supply.eligibility import NodeDemand, eligible
+from qcheck.supply.eligibility import eligible
 from qcheck.supply.groups import ALL
+from qcheck.supply.node_demand import NodeDemand
 from qcheck.supply.pod_requests import PODS
 from qcheck.supply.supply import supply_of
 
