@@ -87,22 +87,21 @@ def hosts(
 
 def host(cluster: Cluster, demand: NodeDemand, group: NodeGroup) -> Host:
     """Evaluate a node group for pods, once for equal demands."""
-    known = _known_hosts(cluster, demand)
+    known, cordoned = _known_hosts(cluster, demand)
     found = known.get(id(group))
     if found is None:
-        found = known[id(group)] = _host(cluster, demand, group)
+        found = known[id(group)] = _host(cluster, demand, group, cordoned)
     return found
 
 
 @answered_once
-def _known_hosts(_: Cluster, _demand: NodeDemand) -> dict[int, Host]:
-    """Return the results for a demand, by the identity of the groups, which they keep alive."""
-    return {}
+def _known_hosts(_: Cluster, demand: NodeDemand) -> tuple[dict[int, Host], bool]:
+    """Return the results for a demand by the identity of the groups, which they keep alive; and `enters_cordoned`."""
+    return {}, enters_cordoned(demand)
 
 
-def _host(cluster: Cluster, demand: NodeDemand, group: NodeGroup) -> Host:
+def _host(cluster: Cluster, demand: NodeDemand, group: NodeGroup, cordoned: bool) -> Host:
     found = [eligible(demand, c) for c in group.classes] or [_loosely(demand, group)]
-    cordoned = enters_cordoned(demand)
     if all(e is _NOT_SELECTED for e in found):
         return _not_selected(cluster, group, cordoned)
     return Host(
