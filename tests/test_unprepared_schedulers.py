@@ -84,7 +84,10 @@ def test_without_nodes_only_a_written_limit_is_too_small(
     assert "no node was read" in told
     assert ("more than it can ever hold" in told) is is_told
     assert front(["capacity", "."]) == 0
-    assert "what nodes hold is not known" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "what nodes hold is not known" in told
+    assert "unknown" in told
+    assert "none selected" not in told
 
 
 def test_no_share_of_what_no_node_has_is_told(repository: Path) -> None:

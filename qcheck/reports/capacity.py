@@ -101,7 +101,7 @@ def render_text(clusters: Sequence[Cluster], unjudged: Sequence[str] = (), width
 
 
 def _text_of(cluster: Cluster, many: bool, width: int | None) -> str:
-    rows = [HEADERS, *(cells(line) for line in capacity_lines(cluster))]
+    rows = [HEADERS, *(cells(line, cluster.has_nodes) for line in capacity_lines(cluster))]
     if len(rows) == 1:
         return f"{_name(cluster, many)}no quota and no accelerators were found\n"
     lines = columns(rows, _RIGHT, width, keys=2)
@@ -146,13 +146,14 @@ def _name(cluster: Cluster, many: bool) -> str:
     return f"cluster {plain(cluster.name)}\n" if many else ""
 
 
-def cells(line: CapacityLine) -> tuple[str, ...]:
+def cells(line: CapacityLine, has_nodes: bool) -> tuple[str, ...]:
     """Return a line as cells in the order of `HEADERS`; all its amounts share one unit."""
     scale = line_scale(line)
+    promised = (plain(line.label), plain(line.resource), scale(line.nominal))
+    if not has_nodes:
+        return (*promised, "unknown", "", "", taken_first(line, scale), "none read")
     return (
-        plain(line.label),
-        plain(line.resource),
-        scale(line.nominal),
+        *promised,
         held(line, scale),
         at_best(line, scale),
         signed(scale, line.headroom),
