@@ -457,3 +457,19 @@ def test_a_vendored_chart_of_software_defines_no_queues(
     missing = "error" if not more else "warning"
     assert ("QC402", missing) in said(repository, files, "QC009", "QC402")
     assert [s for rule, s in said(repository, {}, "QC009", "QC402") if rule == "QC009"] == [severity] * bool(severity)
+
+
+@pytest.mark.parametrize(("files", "shown"), [(3, 3), (4, 1)])
+def test_notes_with_the_same_words_are_one_block_with_their_places(
+    repository: Path, capsys: pytest.CaptureFixture[str], files: int, shown: int
+) -> None:
+    for number in range(files):
+        text = cluster_queue({"cpu": 20000}, name=f"team-{number}")
+        (repository / f"queue-{number}.yaml").write_text(text)
+    assert front(["check", ".", "--select", "QC008"]) == 0
+    told = capsys.readouterr().out
+    assert told.count("note[QC008]") == shown
+    assert f"{files} notes in" in told
+    assert all(f"queue-{number}.yaml:" in told for number in range(files))
+    assert front(["check", ".", "--select", "QC008", "--all"]) == 0
+    assert capsys.readouterr().out.count("note[QC008]") == files

@@ -7,7 +7,7 @@ from qcheck.reports.snippet import draw, groups
 from qcheck.reports.wording import LIKELY, following, help_of, plain, plural, within
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from qcheck.cluster.place import Origin
     from qcheck.findings.finding import Finding
@@ -20,8 +20,13 @@ MOST_PLACES = 12
 """The number of related places to show; the others are counted."""
 
 
-def finding_lines(found: Finding, paint: Paint, many: bool, followers: int = 0) -> Iterator[str]:
-    """Yield the lines of a finding, and the number of findings that follow from it. `many`: name its clusters."""
+def finding_lines(
+    found: Finding, paint: Paint, many: bool, followers: int = 0, equal: Sequence[Finding] = ()
+) -> Iterator[str]:
+    """Yield the lines of a finding, and the number of findings that follow from it. `many`: name its clusters.
+
+    `equal` are further findings with the same words: only their places are listed.
+    """
     assert found.rule is not None
     head = paint(found.severity, f"{found.severity}[{found.rule.id}]")
     where = plain(within(found, many))
@@ -41,6 +46,10 @@ def finding_lines(found: Finding, paint: Paint, many: bool, followers: int = 0) 
             yield f"{sign} {paint('bold', word)}: {text}"
     if followers:
         yield f"{sign} {following(followers)}"
+    if equal:
+        places = ", ".join(plain(each.primary.line) for each in equal[:MOST_PLACES])
+        more = f" and {plural(len(equal) - MOST_PLACES, 'more place')}" if len(equal) > MOST_PLACES else ""
+        yield f"{sign} and {len(equal)} more that say the same (--all shows them): {places}{more}"
 
 
 def _places(files: list[tuple[Origin, list[Mark]]], severity: str, width: int, paint: Paint) -> Iterator[str]:

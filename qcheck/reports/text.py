@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.findings.severity import Severity
 from qcheck.reports.wording import (
     WORST_FIRST,
     by_rule,
@@ -15,10 +16,13 @@ from qcheck.reports.wording import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from qcheck.findings.causes import Group
     from qcheck.findings.result import Result
 
+FOLDED = 3
+"""The number of further findings with the same words from which only their places are listed."""
 STYLES = {"error": "1;31", "warning": "1;33", "note": "1;36", "bold": "1", "margin": "1;34", "dim": "2", "good": "1;32"}
 
 
@@ -52,7 +56,30 @@ def _findings(result: Result, paint: Paint) -> list[str]:
     from qcheck.reports.finding_text import finding_lines  # 0.5 ms
 
     many = has_many_clusters(result)
-    return ["\n".join(finding_lines(g.head, paint, many, len(g.followers))) for g in presented(result)]
+    groups = presented(result)
+    alike = {} if result.view.everything else _alike(groups)
+    blocks = []
+    for group in groups:
+        first, *others = alike.get(_said(group), [group])
+        if first is group or len(others) < FOLDED:
+            equal = [g.head for g in others] if len(others) >= FOLDED else []
+            blocks.append("\n".join(finding_lines(group.head, paint, many, len(group.followers), equal)))
+    return blocks
+
+
+def _alike(groups: Sequence[Group]) -> dict[tuple[object, ...], list[Group]]:
+    """Return the findings without consequences by what they say; errors are always shown in full."""
+    found: dict[tuple[object, ...], list[Group]] = {}
+    for group in groups:
+        if not group.followers and group.head.severity is not Severity.ERROR:
+            found.setdefault(_said(group), []).append(group)
+    return found
+
+
+def _said(group: Group) -> tuple[object, ...]:
+    head = group.head
+    assert head.rule is not None
+    return head.rule.id, head.severity, head.message, head.help, head.certain, head.clusters, len(group.followers)
 
 
 def _closing(result: Result, paint: Paint) -> Iterator[str]:
