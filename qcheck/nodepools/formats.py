@@ -61,10 +61,9 @@ PLAIN_READERS = (("terraform_version", "terraform.read"), ("InstanceGroups", "hy
 CONFIG_MAP, CLUSTER_POLICY = ("", "ConfigMap"), ("nvidia.com", "ClusterPolicy")
 PLUGIN_WORDS = ("timeSlicing", "mps:", "mig-configs", "migManager", "migStrategy", "devicePlugin")
 """Words of which every configuration of NVIDIA's device plugin contains at least one."""
-UNREAD_WORDS = (
-    "AWS::", "Microsoft.ContainerService/", "gke-node-pool", ":NodeGroup", ":NodePool", ":AgentPool", ":ManagedNode",
-)  # fmt: skip
-"""Words of which every file contains one that defines node pools in a recognised format that is not read."""
+BLUEPRINT = "gke-node-pool"
+UNREAD_TYPES = ("AWS::", "Microsoft.ContainerService/", ":NodeGroup", ":NodePool", ":AgentPool", ":ManagedNode")
+"""The node pools of recognised formats that are not read have a type that contains one of these, or are in a blueprint."""
 HCL = (".tf", ".tfvars", ".tf.json", ".tfvars.json")
 
 
@@ -77,6 +76,11 @@ def recognises(api_version: str, kind: str) -> bool:
 def recognises_text(text: str) -> bool:
     """Return the same for the text of ConfigMaps and of documents without apiVersion and kind."""
     return any(mark in text for mark, _ in PLAIN_READERS) or any(word in text for word in PLUGIN_WORDS)
+
+
+def may_be_unread(text: str) -> bool:
+    """Return whether a text may define node pools in a recognised format that is not read."""
+    return BLUEPRINT in text or ("ype" in text and any(word in text for word in UNREAD_TYPES))
 
 
 def describes_nodes(root: Cursor) -> bool:

@@ -22,7 +22,7 @@ from qcheck.kinds.decode import (
 )
 from qcheck.kinds.schema.catalogue import KAI, VOLCANO
 from qcheck.kinds.validation.target import ServedVersions, Target
-from qcheck.nodepools.formats import UNREAD_WORDS
+from qcheck.nodepools.formats import may_be_unread
 from qcheck.pipeline.api_rejections import begin
 from qcheck.pipeline.deep_queues import without_deep_queues
 from qcheck.pipeline.objects import decoded, objects_of
@@ -132,7 +132,7 @@ def _gaps(
 
 def _unread_formats(files: Sequence[Loaded]) -> Iterable[Unread]:
     """Return the files that define node pools in a format that is not read."""
-    if not any(word in f.text.text for f in files for word in UNREAD_WORDS):
+    if not any(may_be_unread(f.text.text) for f in files):
         return ()
     from qcheck.pipeline.unread_formats import unread_formats  # 0.3 ms
 

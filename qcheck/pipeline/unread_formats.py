@@ -8,7 +8,7 @@ from qcheck.cluster.place import Place
 from qcheck.cluster.unread import NODES, Unread
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.text import Spot
-from qcheck.nodepools.formats import UNREAD_WORDS
+from qcheck.nodepools.formats import may_be_unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -32,7 +32,7 @@ def unread_formats(loaded: Iterable[Loaded]) -> Iterator[Unread]:
     names = list(FORMATS)
     for file in loaded:
         text = file.text.text
-        match = ANY.search(text) if any(word in text for word in UNREAD_WORDS) else None
+        match = ANY.search(text) if may_be_unread(text) else None
         if match is not None:
             what = names[int((match.lastgroup or "f0")[1:])]
             spot = Spot(file.text, match.start(), match.end())

@@ -192,10 +192,14 @@ def shown(path: str) -> str:
     return path.replace(os.sep, "/")
 
 
+BLOCK = 1 << 18
+"""The most bytes that are requested at once: space for as many is reserved before."""
+
+
 def _all(read: Callable[[int], bytes | None], size: int) -> bytes:
     """Read until `size` bytes or the end: a pipe may return fewer bytes than requested."""
     parts: list[bytes] = []
-    while size > 0 and (part := read(size)):
+    while size > 0 and (part := read(min(size, BLOCK))):
         parts.append(part)
         size -= len(part)
     return b"".join(parts)
