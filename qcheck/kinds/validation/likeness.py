@@ -64,7 +64,11 @@ def _containers(value: object, own: str) -> object:
 
 
 def _variables(value: object, own: str) -> object:
-    return [_with(_OF_VARIABLE, each, own) for each in value] if isinstance(value, list) else value
+    return [_variable(each, own) for each in value] if isinstance(value, list) else value
+
+
+def _variable(value: object, own: str) -> object:
+    return {**value, "value": _text(value["value"], own)} if isinstance(value, dict) and "value" in value else value
 
 
 def _with(parts: dict[str, Part], value: object, own: str) -> object:
@@ -91,7 +95,6 @@ def _texts(texts: object, own: str) -> object:
     return [_text(each, own) for each in texts] if isinstance(texts, list) else texts
 
 
-_OF_VARIABLE: dict[str, Part] = {"value": _text}
 _OF_CONTAINER: dict[str, Part] = {"image": _text, "command": _texts, "args": _texts, "env": _variables}
 _OF_METADATA: dict[str, Part] = {"name": _name, "namespace": _name, "labels": _labels}
 _OF_SELECTOR: dict[str, Part] = {"matchLabels": _labels}
