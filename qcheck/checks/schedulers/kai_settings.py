@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from qcheck.checks.capacity.arithmetic import names
+from qcheck.checks.problems import is_refused
 from qcheck.checks.registry import rule
 from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.durations import go_seconds
@@ -170,14 +171,15 @@ def _switched_off(shard: SchedulingShard) -> Iterator[Finding]:
 
 @rule("QC913")
 def history_never_read(cluster: Cluster) -> Iterator[Finding]:
-    """Report shards whose usage database is configured so that nothing is read from it."""
+    """Report shards whose usage database is configured so that nothing is read from it; QC003 reports rejected values."""
     for shard in cluster.kai_shards:
         if shard.usage is not None:
             may_connect = not cluster.kai_configs or cluster.kai_configs[0].has_prometheus
             for place, why, fix in _unread(shard.usage, cluster.policy.kai.release, may_connect):
                 message = f"shard {shard.name} never reads past usage: {why}"
                 found = finding(place, message).about(shard.id).fixed_by(fix)
-                yield found.with_data(shard=shard.name, field=str(place.route[-1]))
+                if place is shard.usage.place or not is_refused(cluster, place):
+                    yield found.with_data(shard=shard.name, field=str(place.route[-1]))
 
 
 def _unread(usage: UsageSource, release: tuple[int, int], is_connected: bool) -> Iterator[tuple[Place, str, str]]:
@@ -205,7 +207,7 @@ def _unread(usage: UsageSource, release: tuple[int, int], is_connected: bool) ->
                 "Write hours, minutes and seconds: Go durations have no days or weeks.",
             )
     size = usage.params.get("windowSize")
-    if size is not None and release < (0, 15) and not (PROMETHEUS.fullmatch(size) and size):
+    if size is not None and not (PROMETHEUS.fullmatch(size) and size):
         why = f"windowSize {size!r} is not a Prometheus duration"
         yield usage.params_place.at("windowSize"), why, "Write a duration such as 1w or 168h."
 

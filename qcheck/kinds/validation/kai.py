@@ -87,7 +87,7 @@ def scheduling_shard(root: Cursor, target: Target) -> Iterator[Failure]:
     has_pattern = target.release_of("kai.scheduler") >= (0, 15)
     if has_pattern and size.text() is not None and not WINDOW.fullmatch(size.text() or ""):
         text = f"Invalid value: {show(size.data)}: is not a Prometheus duration, such as 1w or 168h"
-        yield refuse(size, "KS-S04", text)
+        yield refuse(size, "KS-S04", text, "write a duration such as 1w or 168h")
 
 
 def topology(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa: ARG001
