@@ -13,6 +13,7 @@ from qcheck.api import audit
 from qcheck.cli.entrypoint import run
 from qcheck.cluster.value import replace
 from qcheck.findings.result import Result
+from qcheck.pipeline import kustomizations
 from qcheck.settings import Settings
 from qcheck.settings.load import load_settings
 
@@ -309,5 +310,28 @@ def test_kustomizations_with_many_ways_to_a_file(tmp_path: Path, monkeypatch: py
         below = leaf if number == 29 else f"[../k{number + 1}, ../k{number + 1}/.]"
         (folder / "kustomization.yaml").write_text(f"resources: {below}\nnamePrefix: a-\n")
     (tmp_path / "k29" / "queue.yaml").write_text(QUEUE)
-    unrendered = [f.primary.origin.path for f in audit(["."]).findings if f.rule and f.rule.id == "QC009"]
-    assert unrendered == (["k0/kustomization.yaml"] if leaf != "[]" else [])
+    unrendered = [f for f in audit(["."]).findings if f.rule and f.rule.id == "QC009"]
+    assert [f.primary.origin.path for f in unrendered] == ["k0/kustomization.yaml"]
+    assert ("not all are followed" in unrendered[0].message) == (leaf == "[]")
+
+
+@pytest.mark.parametrize(("levels", "is_complete"), [(32, True), (33, False)])
+def test_a_kustomization_that_is_too_deep_to_follow_says_so(levels: int, is_complete: bool) -> None:
+    for number in range(levels + 1):
+        below = f"../k{number + 1}" if number < levels else "queue.yaml"
+        written(**{f"k{number}__kustomization": f"resources: [{below}]\n"})
+    written(nodes=NODES, **{f"k{levels}__queue": QUEUE})
+    result = audit(["."])
+    assert [f.primary.origin.path for f in result.findings] == ([] if is_complete else ["k0/kustomization.yaml"])
+    assert all("over more than 32 levels" in f.message for f in result.findings)
+
+
+def test_a_kustomization_may_list_any_number_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kustomizations, "MOST_REACHED", 2)
+    names = [f"k{number}" for number in range(20)]
+    written(nodes=NODES, kustomization=f"resources: [{', '.join(names)}]\n")
+    written(**{f"{name}__kustomization": "resources: [queue.yaml]\nnamePrefix: a-\n" for name in names})
+    written(**{f"{name}__queue": QUEUE.replace("queue-a", name) for name in names})
+    result = audit(["."])
+    assert found(result) == [("QC009", "warning", "kustomization.yaml:1")]
+    assert "it changes ClusterQueue k0" in result.findings[0].message

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DEEPEST = 32
 """The maximum nesting of kustomizations."""
 MOST_REACHED = 10_000
-"""The maximum number of kustomizations below one; each counts as often as there are ways to it."""
+"""The maximum number of ways from one kustomization to others, in addition to one way to each."""
 
 
 class Reached(Value):
@@ -56,6 +56,8 @@ class KustomizationTree:
         self._texts = {posixpath.normpath(t.path): t for t in texts}
         self._within = within
         self._members: dict[str, Kustomization | None] = {}
+        self.incomplete: dict[str, Kustomization] = {}
+        """Kustomizations of which `reach` did not yield all files, by path."""
         self.folders = [posixpath.dirname(path) or "." for path in self._texts if posixpath.basename(path) in NAMES]
 
     def member(self, folder: str) -> Kustomization | None:
@@ -82,13 +84,22 @@ class KustomizationTree:
         return [m for m in members if m.folder not in taken and not m.is_component]
 
     def reach(self, top: Kustomization) -> Iterator[Reached]:
-        """Yield every file below a kustomization."""
-        return self._reach(top, (), 0, iter(range(MOST_REACHED)))
+        """Yield every file below a kustomization, by every way to it. Beyond the limits, it is `incomplete`."""
+        allowed = iter(range(MOST_REACHED + len(self.folders)))
+        for reached in self._reach(top, (), 0, allowed):
+            if reached is None:
+                self.incomplete[top.path] = top
+            else:
+                yield reached
 
     def _reach(
         self, top: Kustomization, above: tuple[Kustomization, ...], depth: int, allowed: Iterator[int]
-    ) -> Iterator[Reached]:
-        if depth > DEEPEST or top in above or next(allowed, None) is None:
+    ) -> Iterator[Reached | None]:
+        """Yield the files below a kustomization; None for one that is not followed."""
+        if top in above:
+            return
+        if depth > DEEPEST or next(allowed, None) is None:
+            yield None
             return
         parts = [m for path in top.components if (m := self.member(path)) is not None]
         through = (*above, *parts, top)

@@ -27,7 +27,13 @@ from qcheck.pipeline.relevance import (
     kinds_of,
 )
 from qcheck.pipeline.unrendered_files import UnrenderedFiles, spot
-from qcheck.pipeline.unrendered_problems import UnrenderedReason, chart_problem, kustomization_problem, unreadable
+from qcheck.pipeline.unrendered_problems import (
+    UnrenderedReason,
+    chart_problem,
+    incomplete_problem,
+    kustomization_problem,
+    unreadable,
+)
 from qcheck.settings import Render
 from qcheck.sources.files import STDIN_NAME
 from qcheck.sources.renderers import installed
@@ -82,6 +88,8 @@ class _RenderPlan:
             if chart.folder not in rendered:
                 self._chart(chart)
         consumed = {p for one in self.renders for p in self._consumed(one)} | set(self.left_out)
+        for top in self.tree.incomplete.values():
+            self._incomplete(top)
         folders = tuple(path for path in consumed if path.endswith("/"))
         kept = tuple(f for path, f in self.files.items() if path not in consumed and not path.startswith(folders))
         return UnrenderedFiles(
@@ -137,8 +145,15 @@ class _RenderPlan:
             self.problems.append(
                 kustomization_problem(top, missed, UnrenderedReason(remote, opaque, self.scope.renders_all))
             )
-            kinds = None if remote or opaque else kinds_of(f for f, _ in missed)
+            is_open = remote or opaque or top.path in self.tree.incomplete
+            kinds = None if is_open else kinds_of(f for f, _ in missed)
             self.unread.append(Unread(top.folder, kinds, top.place))
+
+    def _incomplete(self, top: Kustomization) -> None:
+        """Report a kustomization that is not followed completely, unless it is reported as a whole."""
+        if all(u.path != top.folder for u in self.unread):
+            self.problems.append(incomplete_problem(top))
+            self.unread.append(Unread(top.folder, None, top.place))
 
     def _broken(self, text: Text) -> None:
         """Report a kustomization that cannot be read: it may change the files beside it in any way."""

@@ -7,6 +7,7 @@ from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.load import load_literal
 from qcheck.documents.templates import first_mark
+from qcheck.pipeline.kustomizations import DEEPEST, MOST_REACHED
 from qcheck.pipeline.relevance import most_relevant_first
 from qcheck.sources.renderers import installed
 
@@ -55,6 +56,18 @@ def kustomization_problem(
             f"kustomize build{' --enable-helm' if left.opaque else ''} {top.folder}", f"kustomize: {top.folder}", left
         ),
         related=_others(place, missed),
+        data={"engine": "kustomize", "root": top.folder},
+    )
+
+
+def incomplete_problem(top: Kustomization) -> Problem:
+    """Return one problem for a kustomization of which not all files were followed."""
+    return Problem(
+        ProblemCode.TEMPLATE_NOT_RENDERED,
+        top.place,
+        f"the kustomization {top.folder} includes others in more than {MOST_REACHED} ways or over more than {DEEPEST} "
+        "levels: not all are followed, and the files of the rest are read as they are",
+        f"Check its output alone: `kustomize build {top.folder} | qcheck check -`.",
         data={"engine": "kustomize", "root": top.folder},
     )
 
