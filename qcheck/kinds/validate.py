@@ -45,6 +45,7 @@ _REFUSALS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
     ("apps", "ReplicaSet"): (("builtin", "replicated"),),
     ("apps", "StatefulSet"): (("builtin", "replicated"), _MANAGED),
     ("apps", "DaemonSet"): (("builtin", "replicated"),),
+    ("autoscaling", "HorizontalPodAutoscaler"): (("builtin", "horizontal_pod_autoscaler"),),
     (OWN, "NodePool"): (("qcheck_node_pool", "node_pool"),),
     ("scheduling.run.ai", "Queue"): (("kai", "queue"),),
     ("scheduling.run.ai", "PodGroup"): (("kai", "pod_group"),),
@@ -100,7 +101,7 @@ def _problems(root: Cursor, target: Target, identity: ObjectId, found: Described
     if found is not None:
         failures += _structure(root, found)
         failures += () if identity.group in NO_OBJECTS else metadata(root["metadata"])
-    if found is not None or identity.group not in (KUEUE, CONFIG, OWN, "", "apps", "batch"):
+    if found is not None or identity.group not in (KUEUE, CONFIG, OWN, "", "apps", "batch", "autoscaling"):
         for refusal in _refusals(identity.group, identity.kind):
             failures += refusal(root, target)
     for failure in _distinct(failures):

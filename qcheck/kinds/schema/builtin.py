@@ -168,6 +168,18 @@ spec
     status any
 """,
     ),
+    ("autoscaling", "HorizontalPodAutoscaler"): (
+        ("v1", "v2"),
+        """
+status any
+spec! open
+  scaleTargetRef! open
+    kind! string
+    name! string
+  minReplicas int32
+  maxReplicas! int32
+""",
+    ),
     ("apps", "DaemonSet"): (
         ("v1",),
         """

@@ -22,7 +22,7 @@ KAI = ("scheduling.run.ai", "kai.scheduler")
 VOLCANO = ("scheduling.volcano.sh", "batch.volcano.sh", "topology.volcano.sh", "flow.volcano.sh")
 HEAD = "apiVersion string\nkind string\n"
 METADATA = "metadata Metadata\n"
-_BUILTIN_GROUPS = frozenset({"", "apps", "batch", "scheduling.k8s.io", "node.k8s.io"})
+_BUILTIN_GROUPS = frozenset({"", "apps", "batch", "scheduling.k8s.io", "node.k8s.io", "autoscaling"})
 _OPERATOR_GROUPS = (
     "jobset.x-k8s.io",
     "ray.io",

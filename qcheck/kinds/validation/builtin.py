@@ -41,6 +41,19 @@ def job(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa: ARG001
         yield refuse(root["metadata"]["name"], "JOB-V02", text)
 
 
+def horizontal_pod_autoscaler(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa: ARG001
+    """Check the bounds. A minimum of 0 is accepted only with the feature gate HPAScaleToZero, which files do not state."""
+    least, most = root["spec"]["minReplicas"], root["spec"]["maxReplicas"]
+    minimum, maximum = least.integer(), most.integer()
+    if minimum is not None and minimum < 0:
+        yield refuse(least, "HPA-V01", f"Invalid value: {minimum}: must be greater than or equal to 1")
+    if maximum is not None and maximum < 1:
+        yield refuse(most, "HPA-V01", f"Invalid value: {maximum}: must be greater than 0")
+    elif maximum is not None and minimum is not None and maximum < minimum:
+        text = f"Invalid value: {maximum}: must be greater than or equal to minReplicas, which is {minimum}"
+        yield refuse(most, "HPA-V01", text, related=(least.route,))
+
+
 def cron_job(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa: ARG001
     from qcheck.kinds.validation.cron import schedule_fault  # 0.1 ms
 
