@@ -51,8 +51,7 @@ def quantity_problems(root: Cursor, identity: ObjectId, found: Described) -> Ite
         and identity.group == KUEUE
     )
     quantities: Quantities = []
-    if (walk := found.compiler.quantities(found.tree)) is not None:
-        walk(root.data, (), None, quantities)
+    found.compiler.quantities(found.tree, root.data, (), None, quantities)
     for route, value, holder in quantities:
         is_quota = route[-1] in QUOTAS
         named = holder.get("name") if is_quota and isinstance(holder, dict) else str(route[-1])

@@ -107,5 +107,5 @@ def chosen_rules(catalogue: dict[str, Rule], choice: RuleChoice, with_changes: b
     """Return the rules that settings select and do not ignore; an empty selection means all rules."""
     selected, _ = choose(catalogue.values(), choice.select) if choice.select else (set(catalogue), [])
     ignored, _ = choose(catalogue.values(), choice.ignore)
-    asked = (r for r in catalogue.values() if r.id in selected - ignored)
-    return tuple(r for r in asked if with_changes or r.family != CHANGE)
+    asked = selected - ignored
+    return tuple([r for r in catalogue.values() if r.id in asked and (with_changes or r.family != CHANGE)])

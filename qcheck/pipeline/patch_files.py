@@ -7,59 +7,73 @@ import re
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.decode import roots
-from qcheck.kinds.kustomize import NAMES
 from qcheck.sources import files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Sequence, Set
 
     from qcheck.documents.cursor import Cursor
     from qcheck.documents.load import Loaded
+    from qcheck.pipeline.kustomizations import KustomizationTree
 
 USED = "a patch of a kustomization: its result is known only after rendering (`render` in the settings)"
 UNUSED = "a patch that no kustomization here uses: it is part of an object"
-DIRECTIVE = re.compile(r"\$(?:patch|retainKeys|setElementOrder/\w+)[\"']?[ \t]*:")
-"""A key of strategic merge patches, which no object has, if only `BEFORE` is before it on its line."""
-BEFORE = re.compile(r"[ \t-]*[\"']?\Z")
-NAMED = re.compile(r"(?i)(?:^|[-_.])patch(?:es)?(?:[-_.]|$)")
+DIRECTIVES = ("$patch", "$retainKeys", "$setElementOrder/")
+"""Starts of the keys of strategic merge patches, which no object has."""
+DIRECTIVE = r"\$(?:patch|retainKeys|setElementOrder/\w+)[\"']?[ \t]*:"
+"""Such a key, if only `BEFORE` is before it on its line."""
+BEFORE = r"[ \t-]*[\"']?"
+NAMED = r"(?i)(?:^|[-_.])patch(?:es)?(?:[-_.]|$)"
 WITH_SELECTOR = frozenset({"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"})
 WITH_PODS = WITH_SELECTOR | {"Job", "Pod"}
 
 
 def patch_files(loaded: Sequence[Loaded]) -> list[files.NotLoaded]:
     """Return the files that kustomizations apply as patches, and other files that cannot be objects of their own."""
-    found = _used(loaded) if any("kustomization" in f.text.path.lower() for f in loaded) else []
+    tree = _kustomizations(loaded)
+    found = _used(tree, loaded) if tree else []
     used = {n.path for n in found}
-    folders = {posixpath.dirname(f.text.path) for f in loaded if posixpath.basename(f.text.path) in NAMES}
+    folders = frozenset(tree.folders) if tree else frozenset[str]()
     others = (f for f in loaded if f.text.path not in used and _is_unused(f, folders))
     return [*found, *(files.NotLoaded(f.text.path, UNUSED, failed=False) for f in others)]
 
 
-def _used(loaded: Sequence[Loaded]) -> list[files.NotLoaded]:
-    from qcheck.pipeline.kustomizations import KustomizationTree  # 1.0 ms
+def _kustomizations(loaded: Sequence[Loaded]) -> KustomizationTree | None:
+    """Return the kustomizations of some files; None if there is none."""
+    if not any("kustomization" in f.text.path.lower() for f in loaded):
+        return None
+    from qcheck.pipeline.kustomizations import KustomizationTree  # 3 ms
 
-    members = KustomizationTree(f.text for f in loaded).members()
-    used = dict.fromkeys(path for member in reversed(members) for path in member.patch_files)
+    return KustomizationTree(f.text for f in loaded)
+
+
+def _used(tree: KustomizationTree, loaded: Sequence[Loaded]) -> list[files.NotLoaded]:
+    used = dict.fromkeys(path for member in reversed(tree.members()) for path in member.patch_files)
     present = {posixpath.normpath(f.text.path): f.text.path for f in loaded}
     return [files.NotLoaded(present[p], USED, failed=False) for p in used if p in present]
 
 
-def _is_unused(file: Loaded, folders: set[str]) -> bool:
+def _is_unused(file: Loaded, folders: Set[str]) -> bool:
     """Return whether a file is a patch by its text, or by its name or directory if its objects are incomplete."""
     if not file.documents:
         return False
     if _has_directive(file.text.text):
         return True
+    if not folders:
+        return False
     folder, name = posixpath.split(file.text.path)
-    is_named = NAMED.search(name) or NAMED.search(posixpath.basename(folder))
-    if not folders or not (folder in folders or is_named):
+    is_named = re.search(NAMED, name) or re.search(NAMED, posixpath.basename(folder))
+    if not (posixpath.normpath(folder) in folders or is_named):
         return False
     found = list(_objects(file))
     return bool(found) and all(map(_is_incomplete, found))
 
 
 def _has_directive(text: str) -> bool:
-    return any(BEFORE.match(text, text.rfind("\n", 0, m.start()) + 1, m.start()) for m in DIRECTIVE.finditer(text))
+    if not any(start in text for start in DIRECTIVES):
+        return False
+    before, found = re.compile(BEFORE), re.finditer(DIRECTIVE, text)
+    return any(before.fullmatch(text, text.rfind("\n", 0, m.start()) + 1, m.start()) for m in found)
 
 
 def _objects(file: Loaded) -> Iterator[Cursor]:

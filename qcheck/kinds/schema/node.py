@@ -8,12 +8,20 @@ from qcheck.kinds.schema.formats import FORMATS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    FieldLines = tuple[str, list[str]]
+    """The line of a field, and the lines below it, one level less indented."""
 
+INDENT = "  "
+MARKS = "!?"
+"""Ends of names of required fields."""
+REQUIRED = "required"
+OPEN = "open"
+"""The line of an object that may have further fields."""
 CHECK = re.compile(r"[A-Z]+-[A-Z]\d\d")
 SCALARS = frozenset(
     {"string", "bool", "int32", "int64", "number", "quantity", "int-or-string", "time", "duration", "any"}
 )
+WITHOUT_QUANTITIES = SCALARS - {"quantity"}
 INT_RANGE = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 
 
@@ -27,6 +35,10 @@ class VersionScope:
         self.release = release
         self.is_builtin = is_builtin
 
+    def has(self, line: str) -> bool:
+        """Return whether a line applies, by its conditions."""
+        return all(":" in word or self.holds(word) for word in line.split() if word[0] in "@<>")
+
     def holds(self, condition: str) -> bool:
         if condition.startswith("@"):
             return self.version in condition[1:].split(",")
@@ -37,6 +49,7 @@ class VersionScope:
 class SchemaNode:
     """One field, or the items of a list or map. `kind` is a scalar type, "object", "list", "map" or "named".
 
+    `is_open`: other fields are allowed, as in an object that is described without fields.
     `is_loose`: items may repeat their keys, although server-side apply then has to choose one of them.
     """
 
@@ -55,53 +68,65 @@ class SchemaNode:
     is_open = False
     item: SchemaNode | None = None
 
-    def __init__(self, name: str, check: str | None = None, required: bool = False) -> None:
+    def __init__(self, name: str, scope: VersionScope, check: str | None = None, required: bool = False) -> None:
         self.name = name
+        self.scope = scope
         self.check = check
         self.required = required
-        self.children: dict[str, SchemaNode] = {}
+        self._lines: dict[str, FieldLines] = {}
+        self._parsed: dict[str, SchemaNode] = {}
 
     @property
     def innermost(self) -> SchemaNode:
         """The node that the lines below describe: itself, or the items of its list or map."""
         return self.item.innermost if self.item else self
 
+    @property
+    def children(self) -> dict[str, SchemaNode]:
+        """The fields by name."""
+        return {name: self.child(name) for name in self._lines}
+
+    @property
+    def required_children(self) -> list[SchemaNode]:
+        """The fields that a value must have."""
+        marked = [name for name, (line, _) in self._lines.items() if "!" in line or "?" in line or REQUIRED in line]
+        return [c for c in map(self.child, marked) if c.required and c.default is None]
+
+    def __contains__(self, name: str) -> bool:
+        """Return whether there is a field of this name."""
+        return name in self._lines
+
+    def child(self, name: str) -> SchemaNode:
+        """Return a field. It is parsed here, because objects have few of the fields that are described."""
+        if name not in self._parsed:
+            line, below = self._lines[name]
+            self._parsed[name] = _field(line.split(), below, self.check, self.scope)
+        return self._parsed[name]
+
+    def describe(self, lines: list[str]) -> None:
+        """Set the lines that describe the fields, without those of other versions and releases."""
+        below: list[str] = []
+        for line in lines:
+            if line.startswith(INDENT):
+                below.append(line[len(INDENT) :])
+            elif line and line != OPEN:
+                below = []
+                if not ("@" in line or "<" in line or ">" in line) or self.scope.has(line):
+                    self._lines[line.split(None, 1)[0].rstrip(MARKS)] = line, below
+        self.is_open = self.is_open or not self._lines or OPEN in lines
+
 
 def parse(text: str, scope: VersionScope) -> SchemaNode:
-    """Return the tree of a description, without lines, and the lines below them, for other versions and releases."""
-    root = SchemaNode("")
-    stack = [root]
-    skipped: int | None = None
-    for depth, words, may_be_left_out in _lines(text):
-        if skipped is not None and depth > skipped:
-            continue
-        skipped = None
-        if may_be_left_out and any(w[0] in "@<>" and ":" not in w and not scope.holds(w) for w in words):
-            skipped = depth
-            continue
-        del stack[depth + 1 :]
-        parent = stack[depth]
-        if words == ["open"]:
-            parent.is_open = True
-            continue
-        node, innermost = _field(words, parent.check, scope)
-        parent.children[node.name] = node
-        stack.append(innermost)
+    """Return the root of a description."""
+    root = SchemaNode("", scope)
+    root.describe(text.splitlines())
     return root
 
 
-def _lines(text: str) -> Iterator[tuple[int, list[str], bool]]:
-    """Yield the depth and words of each line, and whether a word may be a condition."""
-    for line in text.splitlines():
-        words = line.split()
-        if words:
-            yield (len(line) - len(line.lstrip())) // 2, words, "@" in line or "<" in line or ">" in line
-
-
-def _field(words: list[str], inherited: str | None, scope: VersionScope) -> tuple[SchemaNode, SchemaNode]:
-    """Return the node of a line, and the node that the lines below it describe."""
+def _field(words: list[str], below: list[str], inherited: str | None, scope: VersionScope) -> SchemaNode:
+    """Return the node of a line and the lines below it."""
     is_required = words[0].endswith("!") or (words[0].endswith("?") and not scope.is_builtin)
-    node = SchemaNode(words[0].rstrip("!?"), inherited, is_required)
+    node = SchemaNode(words[0].rstrip(MARKS), scope, inherited, is_required)
     at = outer = node
     for word in words[1:]:
         if word in SCALARS:
@@ -113,15 +138,16 @@ def _field(words: list[str], inherited: str | None, scope: VersionScope) -> tupl
                 continue
         if word[0] in "[{":
             at.kind, at.bounds = ("list" if word[0] == "[" else "map"), _bounds(word[1:-1])
-            outer, at.item = at, SchemaNode("", at.check)
+            outer, at.item = at, SchemaNode("", scope, at.check)
             at = at.item
         elif word.startswith("="):
             node.default = _json(word[1:])
-        elif word == "required":
+        elif word == REQUIRED:
             node.required = True
         else:
             _apply(word, at, outer, scope.is_builtin)
-    return node, at
+    at.describe(below)
+    return node
 
 
 def _apply(word: str, at: SchemaNode, outer: SchemaNode, is_builtin: bool) -> None:

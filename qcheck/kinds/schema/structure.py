@@ -10,7 +10,7 @@ from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.problems import ProblemCode
 from qcheck.kinds.schema import scalars
 from qcheck.kinds.schema.failure import Failure, type_name
-from qcheck.kinds.schema.node import SchemaNode, VersionScope, parse
+from qcheck.kinds.schema.node import WITHOUT_QUANTITIES, SchemaNode, VersionScope, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     Route = tuple[str | int, ...]
     Quantities = list[tuple[Route, object, object]]
     """Route of a quantity, the quantity as it is written, and the object or list that contains it."""
-    Walk = Callable[[object, Route, object, Quantities], None]
-    """Given a value, its route and its holder, appends the quantities that it is or contains."""
 
 _GENERIC = "schema"
 """The check of a value of the wrong type, if the description gives no id."""
@@ -35,8 +33,6 @@ class Compiler:
         self._text_of = text_of
         self._trees: dict[str, SchemaNode] = {}
         self._checks: dict[str, Check] = {}
-        self._walks: dict[int | str, Walk | None] = {}
-        self._with_quantities: dict[str, bool] = {}
 
     def tree(self, name: str) -> SchemaNode:
         """Return the parsed description of a named type, which is below its single root."""
@@ -50,40 +46,21 @@ class Compiler:
         """Return the node itself, or the tree of the type that it names."""
         return self.tree(node.type_name) if node.kind == "named" else node
 
-    def quantities(self, node: SchemaNode) -> Walk | None:
-        """Return a function that appends every quantity below a value; None if there can be none."""
-        if id(node) not in self._walks:
-            self._walks[id(node)] = self._walk(node)
-        return self._walks[id(node)]
-
-    def _walk(self, node: SchemaNode) -> Walk | None:
+    def quantities(self, node: SchemaNode, value: object, route: Route, holder: object, found: Quantities) -> None:
+        """Append every quantity in a value."""
+        node = self.resolve(node)
         if node.kind == "quantity":
-            return _found
-        if node.kind == "named":
-            return self._named_walk(node.type_name) if self._holds_quantities(node.type_name) else None
-        if node.item is not None:
-            inner = self.quantities(node.item)
-            return inner and _through_items(inner)
-        below = {name: walk for name, child in node.children.items() if (walk := self.quantities(child))}
-        return _through_fields(below) if below else None
-
-    def _named_walk(self, name: str) -> Walk:
-        def lazily(value: object, route: Route, holder: object, found: Quantities) -> None:
-            if name not in self._walks:
-                self._walks[name] = self.quantities(self.tree(name))
-            if (walk := self._walks[name]) is not None:
-                walk(value, route, holder, found)
-
-        return lazily
-
-    def _holds_quantities(self, name: str) -> bool:
-        """Return whether a named type, or one that it names, has quantities, by its text alone: parsing is slow."""
-        if name not in self._with_quantities:
-            self._with_quantities[name] = False  # until known: a type may name itself
-            words = (self._text_of(name) or "").split()
-            others = sorted({w for w in words if w[0].isupper() and w.isalpha()})
-            self._with_quantities[name] = "quantity" in words or any(map(self._holds_quantities, others))
-        return self._with_quantities[name]
+            found.append((route, value, holder))
+        elif node.item is not None:
+            items = value.items() if type(value) is dict else enumerate(value) if type(value) is list else ()
+            if node.item.kind not in WITHOUT_QUANTITIES:
+                for step, below in items:
+                    if below is not None:
+                        self.quantities(node.item, below, (*route, step), value, found)
+        elif type(value) is dict:
+            for name, below in value.items():
+                if name in node and below is not None and node.child(name).kind not in WITHOUT_QUANTITIES:
+                    self.quantities(node.child(name), below, (*route, name), value, found)
 
     def check(self, node: SchemaNode) -> Check:
         match node.kind:
@@ -106,10 +83,9 @@ class Compiler:
         return lazily
 
     def _object(self, node: SchemaNode) -> Check:
-        children = node.children
         fields: dict[str, Check] = {}
-        required = [c for c in children.values() if c.required and c.default is None]
-        get, is_open = fields.get, node.is_open or not children
+        required = node.required_children
+        get, is_open = fields.get, node.is_open
 
         def check(value: object) -> list[Failure] | None:
             if type(value) is not dict:
@@ -117,8 +93,8 @@ class Compiler:
             failures: list[Failure] | None = None
             for key, inner in value.items():
                 field = get(key)
-                if field is None and key in children:
-                    field = fields[key] = self.check(children[key])
+                if field is None and key in node:
+                    field = fields[key] = self.check(node.child(key))
                 if field is None:
                     if not is_open:
                         failures = _join_all(failures, [_unknown(node, key)])
@@ -166,31 +142,6 @@ class Compiler:
             return failures
 
         return check
-
-
-def _found(value: object, route: Route, holder: object, found: Quantities) -> None:
-    found.append((route, value, holder))
-
-
-def _through_fields(fields: dict[str, Walk]) -> Walk:
-    def walk(value: object, route: Route, _holder: object, found: Quantities) -> None:
-        if type(value) is dict:
-            for name, inner in fields.items():
-                below = value.get(name)
-                if below is not None:
-                    inner(below, (*route, name), value, found)
-
-    return walk
-
-
-def _through_items(inner: Walk) -> Walk:
-    def walk(value: object, route: Route, _holder: object, found: Quantities) -> None:
-        items = value.items() if type(value) is dict else enumerate(value) if type(value) is list else ()
-        for step, below in items:
-            if below is not None:
-                inner(below, (*route, step), value, found)
-
-    return walk
 
 
 def _join(failures: list[Failure] | None, found: list[Failure], step: str | int) -> list[Failure] | None:
