@@ -137,7 +137,7 @@ def queued(
 
 
 def pod_set(written: WrittenPodSet, minimum: int | None = None) -> PodSet:
-    template = pod_template(written.template)
+    template = pod_template(written.template, written.added)
     return PodSet(
         written.name,
         template,

@@ -5,7 +5,7 @@ Decoders read the templates of these pod sets, and validation checks them.
 
 from __future__ import annotations
 
-from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ class WrittenPodSet(Value):
     """A pod set: its name in the Workload, its template, and its number of pods (None if unknown).
 
     `count_at` is the place of the number. `maximum` is the highest `count` that an autoscaler may set. `holder` has the
-    labels and annotations of the pods if that is not the template's metadata.
+    labels and annotations of the pods if that is not the template's metadata. `added` are labels that the controller adds.
     """
 
     name: str
@@ -39,6 +39,7 @@ class WrittenPodSet(Value):
     count_at: Cursor
     maximum: int | None = None
     holder: Cursor | None = None
+    added: dict[str, str] = {}
 
     @property
     def annotations(self) -> Cursor:
@@ -88,8 +89,10 @@ def _pod(root: Cursor) -> PodSets:
 
 
 def _job(root: Cursor) -> PodSets:
-    spec = root["spec"]
-    yield WrittenPodSet("main", spec["template"], job_pods(spec), spec["parallelism"])
+    """Yield the pods of a Job; they have labels with its name, unless the name is generated."""
+    spec, name = root["spec"], root["metadata"].text_at("name")
+    added = {"job-name": name, "batch.kubernetes.io/job-name": name} if name else {}
+    yield WrittenPodSet("main", spec["template"], job_pods(spec), spec["parallelism"], added=added)
 
 
 def _cron_job(root: Cursor) -> PodSets:
@@ -102,7 +105,11 @@ def _replicas(root: Cursor) -> PodSets:
 
 
 def _job_set(root: Cursor) -> PodSets:
-    return map(replicated_job, root["spec"].items_at("replicatedJobs"))
+    name = root["metadata"].text_at("name")
+    added = {"jobset.sigs.k8s.io/jobset-name": name} if name else {}
+    for each in root["spec"].items_at("replicatedJobs"):
+        own = {**added, "jobset.sigs.k8s.io/replicatedjob-name": each.text_at("name")}
+        yield replace(replicated_job(each), added=own)
 
 
 def _kubeflow(root: Cursor) -> PodSets:

@@ -11,20 +11,27 @@ from qcheck.kinds.same_content import by_content
 from qcheck.kinds.shared_fields import label_selector, metadata, node_selection, place, quantities, tolerations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 _PREFIX = "kueue.x-k8s.io/podset-"
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
-def pod_template(template: Cursor) -> PodTemplate:
-    """Return a PodTemplateSpec (`metadata` and `spec`), or a Pod, as a pod template."""
+_NO_LABELS: Mapping[str, str] = {}
+
+
+def pod_template(template: Cursor, added: Mapping[str, str] = _NO_LABELS) -> PodTemplate:
+    """Return a PodTemplateSpec (`metadata` and `spec`), or a Pod, as a pod template; `added` are its controller's labels."""
     spec = template["spec"]
     labels, annotations = metadata(template)
+    own = {**added, **labels}
     containers, init_containers = spec.items_at("containers"), spec.items_at("initContainers")
     alike = _alike(_without(spec, _WITH_PLACES))
+    apart, affine = _affinities(spec["affinity"], own) if alike.has_pod_affinity else (False, False)
     return replace(
         alike,
+        one_per_node=apart,
+        has_pod_affinity=affine,
         place=place(spec),
         labels=labels,
         annotations=annotations,
@@ -32,7 +39,7 @@ def pod_template(template: Cursor) -> PodTemplate:
         containers=tuple([container(c) for c in containers]),
         init_containers=tuple([container(c) for c in init_containers]),
         host_ports=tuple(_host_ports([*containers, *filter(_is_sidecar, init_containers)], alike.host_network)),
-        spreads=tuple([_spread(c, labels) for c in spec.items_at("topologySpreadConstraints") if _is_hard(c)]),
+        spreads=tuple([_spread(c, own) for c in spec.items_at("topologySpreadConstraints") if _is_hard(c)]),
     )
 
 
@@ -74,9 +81,29 @@ def _alike(spec: Cursor) -> PodTemplate:
         scheduling_gates=tuple(g.text_at("name") for g in spec.items_at("schedulingGates")),
         claim_templates=_claims(spec, "resourceClaimTemplateName"),
         claims=_claims(spec, "resourceClaimName"),
-        one_per_node=any(t.text_at("topologyKey") == "kubernetes.io/hostname" for t in anti),
         has_pod_affinity=bool(pod or anti),
     )
+
+
+def _affinities(affinity: Cursor, labels: Mapping[str, str]) -> tuple[bool, bool]:
+    """Return whether the pods keep each other off their nodes, and whether they also depend on other pods or domains."""
+    anti = affinity["podAntiAffinity"].items_at(_REQUIRED)
+    apart = sum(_keeps_apart(term, labels) for term in anti)
+    return apart > 0, bool(affinity["podAffinity"].items_at(_REQUIRED)) or apart < len(anti)
+
+
+def _keeps_apart(term: Cursor, labels: Mapping[str, str]) -> bool:
+    """Return whether an anti-affinity certainly allows only one of the pods per node."""
+    elsewhere = ("namespaces", "namespaceSelector", "mismatchLabelKeys")
+    if term.text_at("topologyKey") != "kubernetes.io/hostname" or any(term[f].exists for f in elsewhere):
+        return False
+    return _selects_own(term, labels) is True
+
+
+def _selects_own(at: Cursor, labels: Mapping[str, str]) -> bool | None:
+    from qcheck.kinds.own_labels import selects_own  # 0.2 ms
+
+    return selects_own(label_selector(at["labelSelector"]), labels)
 
 
 def _host_ports(containers: Iterable[Cursor], on_host: bool) -> Iterator[HostPort]:
@@ -96,16 +123,16 @@ def _is_hard(constraint: Cursor) -> bool:
     return constraint.text_at("whenUnsatisfiable") == "DoNotSchedule"
 
 
-def _spread(at: Cursor, labels: dict[str, str]) -> Spread:
-    selector = label_selector(at["labelSelector"])
+def _spread(at: Cursor, labels: Mapping[str, str]) -> Spread:
+    own = _selects_own(at, labels)
     honoured = (at.text_at("nodeAffinityPolicy") or "Honor") == "Honor"
     ignored = (at.text_at("nodeTaintsPolicy") or "Ignore") == "Ignore"
     return Spread(
         key=at.text_at("topologyKey"),
         max_skew=at["maxSkew"].count() or 1,
         minimum_domains=at["minDomains"].count(),
-        counts_own=selector is not None and selector.matches(labels),
-        is_plain=honoured and ignored and not at.items_at("matchLabelKeys"),
+        counts_own=own is True,
+        is_plain=honoured and ignored and own is not None and not at.items_at("matchLabelKeys"),
         place=place(at),
     )
 

@@ -205,7 +205,7 @@ def _not_judged(pods: list[Wanted]) -> Iterator[Reason]:
         )
         yield Reason(ReasonCode.NODES_UNKNOWN, ReasonCause.UNCERTAIN, message, part.place)
     for each in pods:
-        if each.template.has_pod_affinity and not each.template.one_per_node:
+        if each.template.has_pod_affinity:
             message = f"pod set {each.pod_set.name} has required pod (anti-)affinity, which depends on other pods"
             place = each.template.place.at("affinity")
             yield Reason(ReasonCode.UNSCHEDULABLE, ReasonCause.POD_AFFINITY, message, place)
