@@ -23,13 +23,13 @@ from qcheck.documents.load import load
 from qcheck.reports import FORMATS
 from qcheck.reports.html import MOST_CARDS
 
-LONGEST_REPORT = 2_000_000
+LONGEST_REPORT = 5_000_000
 JSON_FORMATS = ("json", "sarif", "gitlab", "rdjson")
 WILD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028]")
 """What terminals obey and what hides text."""
 NO_PLACE = re.compile(
     r"nothing relevant was found|no workload was found|nothing was checked|there is no such|too long|baseline write"
-    r"|no queue has quota|several clusters"
+    r"|no queue has quota|the queues have quota for more|several clusters"
 )
 """Refusals of a whole run, which are about no line."""
 PLACE = re.compile(r"\S:\d+")

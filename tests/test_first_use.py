@@ -95,6 +95,17 @@ def test_a_wrong_flag_of_simulate_does_not_point_to_the_scenario(say: Say) -> No
     assert "qcheck schema scenario" not in err
 
 
+def test_a_scenario_has_at_most_100_000_workloads(say: Say) -> None:
+    repeated = "{name: NAME, clusterQueue: team, podSets: [{}], repeat: {count: 60000, every: 1s}}"
+    Path("s.yaml").write_text(
+        f"version: 1\nworkloads:\n- {repeated.replace('NAME', 'a')}\n- {repeated.replace('NAME', 'b')}\n"
+    )
+    assert "s.yaml:2: workloads: 120000 workloads in all, more than 100000" in say("simulate", "s.yaml")[2]
+    Path("s.yaml").write_text("version: 1\nworkloads: []\n")
+    _, _, err = say("simulate", "s.yaml", "--in", "queues.yaml", "--full-with", "memory=1")
+    assert "the queues have quota for more than 100000 such workloads; give larger ones" in err
+
+
 def test_a_value_that_needs_quotes_is_shown_as_it_is_written(say: Say) -> None:
     assert 'Put it in quotes: "y"; without quotes, YAML reads y as true.' in say("check", "--select", "QC003")[1]
 

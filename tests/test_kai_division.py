@@ -131,3 +131,4 @@ def test_usage_is_the_part_of_the_capacity_in_the_window() -> None:
     assert Window(size=2).usage(samples, 8.0) == {"a": 0.25, "b": 0.75}
     assert Window(size=10, half_life=1.0).usage(samples, 8.0) == {"a": 2 / 7, "b": 5 / 7}
     assert Window(size=2).usage([], 8.0) == {}
+    assert Window(size=3, half_life=1e30).weights(1, 3) == 3

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import chain, islice
 
 from qcheck.answers.question import QuestionError
-from qcheck.answers.scenario import Admitted, ScenarioWorkload, pods, written_workload
+from qcheck.answers.scenario import MOST_WORKLOADS, Admitted, ScenarioWorkload, pods, written_workload
 from qcheck.cluster.kai import UNLIMITED
 from qcheck.cluster.quantity import NANO, Quantity, QuantityError, amount, parse_quantity
 from qcheck.cluster.value import TYPE_CHECKING, replace
@@ -32,11 +33,17 @@ def full(cluster: Cluster, scenario: Scenario, shape: str) -> Scenario:
     requests = _requests(cluster, shape)
     taken = {entry.name for entry in scenario.workloads}
     held = _held(cluster, scenario)
-    fillers = [
-        *(a for q in cluster.queues for a in _fillers(q, requests, scenario, held)),
-        *(a for s in shards_of(cluster) for q in s.leaves for a in _kai_fillers(q, requests, scenario, held)),
-    ]
-    added = [a for a in fillers if a.name not in taken]
+    fillers = chain(
+        (a for q in cluster.queues for a in _fillers(q, requests, scenario, held)),
+        (a for s in shards_of(cluster) for q in s.leaves for a in _kai_fillers(q, requests, scenario, held)),
+    )
+    added = list(islice((a for a in fillers if a.name not in taken), MOST_WORKLOADS + 1))
+    if len(added) > MOST_WORKLOADS:
+        raise QuestionError(
+            [
+                f"--full-with {shape}: the queues have quota for more than {MOST_WORKLOADS} such workloads; give larger ones"
+            ]
+        )
     if not added:
         raise QuestionError([f"--full-with {shape}: no queue has quota for one such workload"])
     return replace(scenario, workloads=(*added, *scenario.workloads))

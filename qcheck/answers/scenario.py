@@ -9,6 +9,9 @@ from qcheck.cluster.pods import Container, PodTemplate, Quantities
 from qcheck.cluster.value import Value
 from qcheck.cluster.workloads import PodSet, Workload
 
+MOST_WORKLOADS = 100_000
+"""The most workloads of one scenario, repetitions included."""
+
 
 class Admitted(Value):
     """Quota that a workload holds from the start: since second `at`, with flavors by pod set and resource."""

@@ -6,10 +6,10 @@ import os
 import re
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from qcheck.answers.question import QuestionError
-from qcheck.answers.scenario import Admitted, Scenario, ScenarioWorkload, pods, written_workload
+from qcheck.answers.scenario import MOST_WORKLOADS, Admitted, Scenario, ScenarioWorkload, pods, written_workload
 from qcheck.cluster.place import Place
 from qcheck.cluster.quantity import Quantity
 from qcheck.cluster.value import TYPE_CHECKING, replace
@@ -57,7 +57,7 @@ class AdmittedPart(QuestionPart):
 class RepeatPart(QuestionPart):
     """Equal workloads, each created `every` so many seconds after the one before."""
 
-    count: int = Field(ge=1, le=100_000)
+    count: int = Field(ge=1, le=MOST_WORKLOADS)
     every: Seconds
 
 
@@ -102,6 +102,14 @@ class ScenarioPart(QuestionPart):
         0, alias="evictionDelay", description="How long a preempted workload holds its quota, in seconds or as 1h30m."
     )
     workloads: list[ScenarioWorkloadPart]
+
+    @field_validator("workloads")
+    @classmethod
+    def _is_not_endless(cls, entries: list[ScenarioWorkloadPart]) -> list[ScenarioWorkloadPart]:
+        total = sum(entry.repeat.count if entry.repeat else 1 for entry in entries)
+        if total > MOST_WORKLOADS:
+            raise ValueError(f"{total} workloads in all, more than {MOST_WORKLOADS}")
+        return entries
 
 
 class ScenarioFile:

@@ -28,6 +28,8 @@ class Window(Value):
         if not self.half_life:
             return float(count)
         decay = self.weight(1)
+        if decay == 1:  # the half-life is beyond what doubles can tell from none
+            return float(count)
         return self.weight(age) * (1 - decay**count) / (1 - decay)
 
     def usage(self, allocated: Sequence[Mapping[str, float]], capacity: float) -> dict[str, float]:
