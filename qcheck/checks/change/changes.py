@@ -7,6 +7,7 @@ from qcheck.checks.registry import rule
 from qcheck.cluster.place import follow
 from qcheck.cluster.units import scale_of, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.views import view
 from qcheck.findings.finding import Finding, finding
 
 if TYPE_CHECKING:
@@ -110,9 +111,13 @@ def quota_cut_evicts_nobody(change: ClusterChange) -> Iterator[Finding]:
 
 
 def _same(cluster: Cluster, holder: QuotaHolder) -> QuotaHolder | None:
-    return next(
-        (h for h in (*cluster.queues, *cluster.cohorts) if h.id.kind == holder.id.kind and h.name == holder.name), None
-    )
+    return _holders(cluster).get((holder.id.kind, holder.name))
+
+
+@view
+def _holders(cluster: Cluster) -> dict[tuple[str, str], QuotaHolder]:
+    """Return the ClusterQueues and cohorts by kind and name; the first of several counts."""
+    return {(h.id.kind, h.name): h for h in reversed((*cluster.queues, *cluster.cohorts))}
 
 
 def _cut(holder: QuotaHolder, old: Quota, nominal: int, place: Place) -> Finding:

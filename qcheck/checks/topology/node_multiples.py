@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from qcheck.checks.capacity.arithmetic import names, plural, titled
 from qcheck.checks.registry import rule
 from qcheck.cluster.resources import is_whole_device
 from qcheck.cluster.units import name_amount, show_amount
 from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.cluster.views import view
 from qcheck.findings.finding import Finding, finding
 from qcheck.findings.severity import Severity
 from qcheck.schedulers.table import asking as asking_for
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.place import Place
     from qcheck.cluster.pods import PodTemplate
     from qcheck.cluster.workloads import DaemonSet
-    from qcheck.quota.tree import Cell
+    from qcheck.quota.tree import Cell, CellKey
     from qcheck.supply.groups import NodeGroup
 
 
@@ -53,15 +56,28 @@ def _is_completed(cluster: Cluster, quota: Cell, unit: int) -> bool:
 
     The quota of a node above queues adds to theirs.
     """
-    tree, owner = promises_of(cluster).owners[id(quota)]
-    beside = [n.cell[quota.key] for n in tree.nodes if n is not owner and n.parent and quota.key in n.cell]
+    _, owner = promises_of(cluster).owners[id(quota)]
+    beside: Counter[tuple[int, int | None]] = Counter(_amounts_below(cluster).get(quota.key))
+    if owner.parent:
+        own = owner.cell[quota.key]
+        beside[own.promised, own.borrowable] -= 1
     if not owner.admits:
-        return any(c.promised for c in beside)
+        return any(count and promised for (promised, _), count in beside.items())
     rest = quota.promised % unit
     if quota.borrowable is None or quota.borrowable >= unit - rest:
         return True
-    takers = [c for c in beside if c.borrowable is None or c.borrowable >= rest]
-    return quota.lendable >= rest and any((c.promised + rest) % unit == 0 for c in takers)
+    takers = [n for (n, able), count in beside.items() if count and (able is None or able >= rest)]
+    return quota.lendable >= rest and any((n + rest) % unit == 0 for n in takers)
+
+
+@view
+def _amounts_below(cluster: Cluster) -> dict[CellKey, Counter[tuple[int, int | None]]]:
+    """Return how many nodes with a parent promise and can borrow the same amounts of a cell."""
+    found: dict[CellKey, Counter[tuple[int, int | None]]] = {}
+    for node in (n for tree in trees_of(cluster) for n in tree.nodes if n.parent):
+        for key, cell in node.cell.items():
+            found.setdefault(key, Counter())[cell.promised, cell.borrowable] += 1
+    return found
 
 
 def _rest(quota: Cell, group: NodeGroup, unit: int) -> Finding:
