@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 TRAIN = KAI_CLASSES["train"]
 """The priority of a workload that states none."""
 GPU = RESOURCES[Dimension.GPU]
+MOST_PODS, MOST_NODES = 1_000_000, 100_000
+"""The limits of a simulation: each pod is placed by itself, on one of the nodes."""
 
 
 def is_for_kai(cluster: Cluster, scenario: Scenario) -> bool:
@@ -56,6 +58,10 @@ def is_for_kai(cluster: Cluster, scenario: Scenario) -> bool:
 def simulate_kai(cluster: Cluster, scenario: Scenario, report: Report | None) -> Simulated:
     """Run a scenario on the queues of one shard."""
     shard = _shard(cluster, scenario)
+    nodes = sum(group.static for group in shard.groups)
+    if nodes > MOST_NODES:
+        message = f"{shard.pool.title} has {nodes} nodes; a simulation takes at most {MOST_NODES}"
+        raise QuestionError([fault(scenario.place, message)])
     state = shard_state_of(cluster, shard, scenario.eviction_delay)
     built = _GangBuilder(cluster, shard, state)
     for entry in scenario.workloads:
@@ -151,6 +157,7 @@ class _GangBuilder:
         self.flavors: dict[str, Flavors] = {}
         self.rejected: list[RejectedWorkload] = []
         self.faults: list[str] = []
+        self._pods = 0
 
     @property
     def gangs(self) -> list[SimulatedGang]:
@@ -171,6 +178,11 @@ class _GangBuilder:
         if why is not None:
             self.rejected.append(RejectedWorkload(entry.name, queue, ReasonCode.QUEUE_DOES_NOT_EXIST, why))
             return
+        self._pods += sum(p.count for p in entry.workload.pod_sets) * entry.workload.groups
+        if self._pods > MOST_PODS:
+            raise QuestionError(
+                [fault(entry.place, f"with {entry.name} the workloads have more than {MOST_PODS} pods")]
+            )
         gang = self._gang(entry, queue, priority)
         pod_sets = entry.workload.pod_sets
         self.flavors[gang.name] = {p.name: dict.fromkeys(p.template.amounts(), self._shard.name) for p in pod_sets}
@@ -189,11 +201,11 @@ class _GangBuilder:
     def _gang(self, entry: ScenarioWorkload, queue: str, priority: int) -> SimulatedGang:
         job = job_of(self._cluster, entry.workload)
         stays = job.is_preemptible if job is not None and entry.priority is None else None
-        pods = [_pod(p.template) for p in entry.workload.pod_sets for _ in range(p.count * entry.workload.groups)]
+        pods = ((_pod(p.template), p.count * entry.workload.groups) for p in entry.workload.pod_sets)
         return SimulatedGang(
             name=entry.name,
             queue=queue,
-            pods=tuple(pods),
+            pods=tuple(pod for pod, count in pods for _ in range(count)),
             priority=priority,
             is_preemptible=priority < NON_PREEMPTIBLE_FROM if stays is None else stays,
             since=entry.created,
