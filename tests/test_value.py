@@ -30,7 +30,7 @@ class Named(Point):
     name: str = "origin"
 
 
-class Lazy(Value, cached=True):
+class Lazy(Value):
     x: int
 
     @cached_property

@@ -83,7 +83,7 @@ class CapacityChange(Value):
         return pool_name(self.pool)
 
 
-class ClusterChange(Value, cached=True):
+class ClusterChange(Value):
     """One cluster before and after."""
 
     before: Cluster

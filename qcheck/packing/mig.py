@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from qcheck.packing.room import Filling, Room
 
 
-class GpuRoom(Value, cached=True):
+class GpuRoom(Value):
     """One GPU as a room for instances of some profiles."""
 
     names: tuple[str, ...]
@@ -58,7 +58,7 @@ class GpuRoom(Value, cached=True):
         return self._full if len(self._full) <= most else None
 
 
-class MigQuestion(Value, cached=True):
+class MigQuestion(Value):
     """The question whether `gpus` GPUs of one kind hold all the instances together."""
 
     model: str
