@@ -12,7 +12,8 @@ from qcheck.cluster.policy import Policy
 from qcheck.documents.load import load
 from qcheck.kinds.decode import decode, roots
 from qcheck.nodepools.read import read as read_pools
-from qcheck.supply.eligibility import hosts
+from qcheck.supply.eligibility import hosts, pool_match
+from qcheck.supply.groups import NONE
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
@@ -86,3 +87,16 @@ def test_pods_of_one_cluster_get_the_answers_that_each_gets_alone(text: str) -> 
                 other.enters_cordoned,
             )
         assert workload.id.name == f"job-{number}"
+
+
+FLAVOR = "{{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {{name: f}}, spec: {{nodeLabels: {}}}}}"
+
+
+@settings(max_examples=100, deadline=None)
+@given(inputs(), LABELS)
+def test_a_flavor_matches_the_groups_that_trying_all_finds(text: str, labels: dict[str, str]) -> None:
+    cluster = cluster_of(f"{text}\n---\n{FLAVOR.format(mapping(labels))}")
+    (pool,) = cluster.quota_pools.values()
+    groups = supply_of(cluster).groups
+    tried = [g.name for g in groups if any(pool_match(pool, c.labels, c.varying) != NONE for c in g.classes)]
+    assert [m.group.name for m in supply_of(cluster).matches("f")] == tried

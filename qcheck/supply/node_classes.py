@@ -98,6 +98,7 @@ def _named_nodes(cluster: Cluster) -> set[str]:
     return {t.node_name for t in templates if t.node_name} | {name for f in fields for name in f.values}
 
 
+@view
 def _telling_keys(cluster: Cluster) -> list[str]:
     """Return the label keys that some selector or affinity uses, and those that distinguish machines."""
     keys: set[str] = set(MACHINE_LABELS)

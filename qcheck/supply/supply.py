@@ -18,7 +18,7 @@ from qcheck.supply.node_classes import group_nodes
 from qcheck.supply.node_demand import demand_of
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Hashable
+    from collections.abc import Container, Hashable, Iterable
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.pods import PodTemplate
@@ -49,13 +49,31 @@ class Supply:
 
     def _match(self, pool: QuotaPool) -> tuple[Match, ...]:
         found = []
-        for group in self.groups:
+        for group in self._candidates(pool):
             answers = {pool_match(pool, c.labels, c.varying) for c in group.classes}
             if not group.classes and group.pool is not None:
                 answers = {pool_match(pool, group.pool.labels, group.pool.varying)}
             if answers - {NONE}:
                 found.append(Match(group, ALL if answers == {ALL} else 1))
         return tuple(found)
+
+    def _candidates(self, pool: QuotaPool) -> Iterable[NodeGroup]:
+        """Return the groups of which some nodes may have the first of a pool's labels, in order."""
+        label = next(iter(pool.node_labels.items()), None)
+        if label is None:
+            return self.groups
+        fixed, varying = self._places.get(label, set()), self._places.get((label[0], None), set())
+        return [self.groups[place] for place in sorted(fixed | varying)]
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, str | None], set[int]]:
+        """The places of groups by label, and by key and None if its values differ."""
+        found: dict[tuple[str, str | None], set[int]] = {}
+        for place, group in enumerate(self.groups):
+            for labelled in group.classes or ((group.pool,) if group.pool is not None else ()):
+                for label in (*labelled.labels.items(), *((key, None) for key in labelled.varying)):
+                    found.setdefault(label, set()).add(place)
+        return found
 
     def matches(self, pool: str) -> tuple[Match, ...]:
         """Return the groups whose nodes a pool selects; none if the pool does not exist."""

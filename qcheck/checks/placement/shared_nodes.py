@@ -46,17 +46,22 @@ def _shared(cluster: Cluster, resource: str) -> Iterator[tuple[NodeGroup, tuple[
     """
     for tree in promises_of(cluster).trees:
         wanted = sorted(p.key for p in tree.pools if promises_of(cluster).total((p.key, resource)))
-        for group in supply_of(cluster).groups if tree.scheduler is not SchedulerName.VOLCANO else ():
-            if group.advertises(resource):
-                flavors = tuple(f for f in wanted if _selects_all(cluster, f, group))
-                if len(flavors) > 1:
-                    yield group, flavors
+        selecting: dict[str, list[str]] = {}
+        for flavor in wanted if tree.scheduler is not SchedulerName.VOLCANO else ():
+            for group in _selected(cluster, flavor, resource):
+                selecting.setdefault(group.name, []).append(flavor)
+        for group in supply_of(cluster).groups:
+            flavors = tuple(selecting.get(group.name, ()))
+            if len(flavors) > 1:
+                yield group, flavors
 
 
-def _selects_all(cluster: Cluster, flavor: str, group: NodeGroup) -> bool:
-    """Return whether a flavor selects all nodes of a group and no taint keeps its pods off."""
-    selected = any(m.group is group and m.how_many == ALL for m in supply_of(cluster).matches(flavor))
-    return selected and not keeps_off(cluster, cluster.quota_pools[flavor], group)
+def _selected(cluster: Cluster, flavor: str, resource: str) -> Iterator[NodeGroup]:
+    """Yield the groups with a resource of which a flavor selects all nodes, and whose taints do not keep its pods off."""
+    for match in supply_of(cluster).matches(flavor):
+        counts = match.how_many == ALL and match.group.advertises(resource)
+        if counts and not keeps_off(cluster, cluster.quota_pools[flavor], match.group):
+            yield match.group
 
 
 def _sharing(cluster: Cluster, resource: str, group: NodeGroup, flavors: tuple[str, ...]) -> Finding:
