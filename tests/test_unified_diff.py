@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 import random
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -60,3 +62,13 @@ def test_lines_are_compared_within_their_document(monkeypatch: pytest.MonkeyPatc
     unified_diff("q.yaml", before, before.replace("key-3: 1", "key-3: 7"))
     assert len(compared) == 500
     assert max(compared) == 13
+
+
+@pytest.mark.parametrize(
+    "name", ["q.yaml", "two words.yaml", "über.yaml", "\x1b[31mred.yaml", 'a "quoted\\" \n.yaml', "\udcff.yaml"]
+)
+def test_git_applies_the_diff_whatever_the_name(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("a: 1\nb: x\ry\nc: 2\n", newline="")
+    patch = unified_diff(name, "a: 1\nb: x\ry\nc: 2\n", "a: 1\nb: x\ry\nc: 3\n")
+    subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=patch.encode("utf-8", "surrogateescape"), check=True)
+    assert (tmp_path / name).read_bytes() == b"a: 1\nb: x\ry\nc: 3\n"

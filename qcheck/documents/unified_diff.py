@@ -18,10 +18,18 @@ def unified_diff(path: str, before: str, after: str) -> str:
     """Return the lines that differ as a unified diff; empty if none does."""
     matcher = _ByDocument(_lines(before), _lines(after))
     hunks = [line for group in matcher.get_grouped_opcodes(CONTEXT) for line in _hunk(matcher, group)]
-    head = [f"--- a/{path}\n", f"+++ b/{path}\n"] if hunks else []
+    head = [f"--- {_quoted(f'a/{path}')}\n", f"+++ {_quoted(f'b/{path}')}\n"] if hunks else []
     return "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in (*head, *hunks)
     )
+
+
+def _quoted(path: str) -> str:
+    """Return a path as git writes it in a patch: in quotes and with octal escapes if it has unusual characters."""
+    if path.isprintable() and not {'"', "\\"} & {*path}:
+        return path
+    raw = path.encode("utf-8", "surrogateescape")
+    return '"' + "".join(chr(b) if 32 <= b < 127 and chr(b) not in '"\\' else f"\\{b:03o}" for b in raw) + '"'
 
 
 class _ByDocument(SequenceMatcher[str]):
