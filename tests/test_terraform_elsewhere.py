@@ -241,6 +241,15 @@ def test_a_pool_of_a_module_that_is_off_by_default_may_still_come(tmp_path: Path
         assert "module.pools.aws_eks_node_group.gpus (off by default" in now["QC010"][1]
 
 
+def test_modules_that_call_each_other_without_end_are_too_much(tmp_path: Path) -> None:
+    calls = "".join(
+        f'module "gpu{n}" {{\n  source = "../pools"\n  count = 0\n  gpus = var.gpus\n}}\n' for n in range(30)
+    )
+    call = 'variable "gpus" { default = false }\nmodule "pools" {\n  source = "../pools"\n  gpus = var.gpus\n}\n'
+    now = found(tmp_path, pools__main_tf='variable "gpus" { default = false }\n' + calls, dev__main_tf=call)
+    assert "more than 300,000 steps" in now["QC001"][1]
+
+
 def test_a_pool_that_nobody_depends_on_is_not_mentioned(tmp_path: Path) -> None:
     unknown = (
         GROUP.replace("NAME", "web").replace("LABEL", 'pool = "web"').replace("default = 3", "").replace("32", "16")

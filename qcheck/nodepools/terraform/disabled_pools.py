@@ -11,6 +11,7 @@ from qcheck.documents.hcl import HclDocument
 from qcheck.documents.unresolved import Unresolved
 from qcheck.nodepools.scalars import place
 from qcheck.nodepools.terraform import modules
+from qcheck.nodepools.terraform.configuration import DEEPEST
 from qcheck.nodepools.terraform.pools import READERS
 
 if TYPE_CHECKING:
@@ -21,13 +22,16 @@ if TYPE_CHECKING:
     from qcheck.nodepools.terraform.configuration import Instance, Module
     from qcheck.nodepools.terraform.resource import Resource
 
-DEEPEST = 8
-"""The maximum nesting of modules."""
+STEPS = 50
+"""The effort of examining a module, in steps of an evaluation."""
 VARIABLE = re.compile(r"\bvar\.([\w-]+)")
 
 
 def switched_off(root: Instance, resources: Sequence[Resource]) -> Iterator[Problem]:
-    """Yield a problem for pools that a variable's default disables if no tfvars file sets the variable."""
+    """Yield a problem for pools that a variable's default disables if no tfvars file sets the variable.
+
+    Raises `TooMuch` if the modules are too many.
+    """
     for resource in resources:
         if resource.type.startswith("module ") and modules.is_known(resource.type):
             yield from _entries(resource, bool(root.module.tfvars))
@@ -57,8 +61,11 @@ def _switched(
             yield prefix + address, block, f"{written[0]} is {written[1]}"
     for call in module.calls:
         inner = root.module_at(module, _source(call))
-        if inner is not None and depth < DEEPEST:
-            passed = frozenset(name for name, given in call.attributes().items() if _uses(str(given), free))
+        if inner is None or depth >= DEEPEST:
+            continue
+        passed = frozenset(name for name, given in call.attributes().items() if _uses(str(given), free))
+        if passed:
+            root.effort.spend(STEPS)
             yield from _switched(root, inner, f"{prefix}module.{call.labels[0]}.", passed, depth + 1)
 
 

@@ -39,6 +39,7 @@ def read_configurations(texts: Sequence[Text], context: PoolContext) -> tuple[li
     for root in roots:
         try:
             resources = list(root.resources())
+            disabled = list(switched_off(root, resources))
         except TooMuch:
             problems.append(too_much(root))
             continue
@@ -46,7 +47,7 @@ def read_configurations(texts: Sequence[Text], context: PoolContext) -> tuple[li
         problems += [
             *manifests.unread(resources),
             *elsewhere(resources, folders),
-            *switched_off(root, resources),
+            *disabled,
         ]
     return [pool for resources in found for pool in of_resources(resources, context)], problems
 

@@ -27,23 +27,22 @@ if TYPE_CHECKING:
 WORDS = (
     "node|pool|gpu|worker|karpenter|machine|eks|aks|gke|oke|k8s|kubernetes|cluster|compute|nvidia|accelerat|[ahb][12]00"
 )
+POOL_TYPES = "node_?pool|node_?group|worker_?pool|machine_?pool|machine_?set"
+MACHINES = (
+    "awscc_sagemaker_cluster", "oci_core_cluster_network", "oci_core_instance_pool", "oci_core_compute_gpu_memory_cluster",
+)  # fmt: skip
+"""Resource types with machines that join a Kubernetes cluster by themselves."""
 MARKS = (
     rf"""module\s+"[^"]*(?:{WORDS}|kueue)|source\s*=\s*"[^."][^"]*(?:{WORDS}|kueue)"""
     r"""|(?:cluster_autoscaling|compute_config|node_provisioning_profile|enable_autopilot)\b"""
-    r"""|resource\s+"(?:helm_release|\w*(?:node_?pool|node_?group|worker_?pool|machine_?pool|machine_?set)"""
-    r"""|aws_autoscaling_group|azapi_resource|awscc_sagemaker_cluster"""
-    r"""|oci_core_(?:cluster_network|instance_pool|compute_gpu_memory_cluster))"""
+    rf"""|resource\s+"(?:helm_release|\w*(?:{POOL_TYPES})|aws_autoscaling_group|azapi_resource|{"|".join(MACHINES)})"""
 )
 """Text of configurations that may contain unread sources of nodes."""
 NODE_WORDS = re.compile(rf"(?i){WORDS}")
-POOL_TYPE = re.compile(r"node_?pool|node_?group|worker_?pool|machine_?pool|machine_?set")
+POOL_TYPE = re.compile(POOL_TYPES)
 """Resource types that are node pools, of any provider."""
 NO_POOL_TYPE = re.compile(r"^google_(?:cloudbuild|cloud_run)_")
 """Workers of services that are no nodes of a cluster."""
-MACHINES = {
-    "awscc_sagemaker_cluster", "oci_core_cluster_network", "oci_core_instance_pool", "oci_core_compute_gpu_memory_cluster",
-}  # fmt: skip
-"""Resource types with machines that join a Kubernetes cluster by themselves."""
 JOINS_CLUSTER = re.compile(r"kubernetes\.io/cluster/|k8s\.io/cluster-autoscaler|eks:cluster-name|kops\.k8s\.io")
 """Tags of machines that belong to a Kubernetes cluster."""
 AGENT_POOLS = re.compile(r"(?i)Microsoft\.ContainerService/managedClusters(?:/agentPools)?@")
