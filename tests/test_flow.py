@@ -102,3 +102,11 @@ def test_searches_for_pools_that_share_their_nodes_grow_with_their_number(monkey
         (over,) = overdrafts(dict.fromkeys(names, 2), {f: {"g": count} for f in names}, {"g": count})
         assert len(over.pools) == count // 2 + 1
     assert searches[100] <= 2.2 * searches[50]
+
+
+def test_hundreds_of_pools_that_exceed_alone_need_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    reach = {f"p{n}": {f"g{n}": None} for n in range(500)}
+    reach["all"] = dict.fromkeys((f"g{n}" for n in range(500)), None)
+    monkeypatch.setattr(max_flow, "_smallest", None)
+    found = overdrafts(dict.fromkeys(reach, 3), reach, {f"g{n}": 2 for n in range(500)})
+    assert {over.pools for over in found} == {(f"p{n}",) for n in range(500)}

@@ -11,9 +11,13 @@ from collections import deque
 from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     Reach = Mapping[str, Mapping[str, int | None]]
+
+
+MOST_SETS = 12
+"""The most sets of several pools that are looked for in one part: each takes a flow for every pool."""
 
 
 class Overdraft(Value):
@@ -26,13 +30,14 @@ class Overdraft(Value):
 
 
 def overdrafts(wanted: Mapping[str, int], reach: Reach, capacity: Mapping[str, int | None]) -> tuple[Overdraft, ...]:
-    """Return a smallest violating set of each part that is connected by pools with a demand, and independent others.
+    """Return each pool that demands too much alone, and smallest violating sets of several pools with no common groups.
 
-    Further sets of a part have none of these pools, and none of their groups either unless a pool alone demands too much.
+    These are found for each part that is connected by pools with a demand, at most `MOST_SETS`.
     `wanted` and `capacity` are amounts by pool and group (None: unlimited); `reach[pool][group]` limits what a pool can
     draw from a group of which it selects only a part.
     """
-    return tuple(over for part in _limited_parts(wanted, reach, capacity) for over in _independent(*part))
+    parts = _limited_parts(wanted, reach, capacity)
+    return tuple(over for demands, alike in parts for over in _independent(demands, alike, reach, capacity))
 
 
 def first_overdrafts(
@@ -40,40 +45,55 @@ def first_overdrafts(
 ) -> tuple[Overdraft, ...]:
     """Return only one smallest violating set of each part."""
     parts = _limited_parts(wanted, reach, capacity)
-    return tuple(over for part in parts if (over := next(_violating(*part), None)) is not None)
+    return tuple(
+        _smallest(demands, alike, reach, capacity)
+        for demands, alike in parts
+        if _shortfall(_sums(demands, alike), reach, capacity)
+    )
 
 
 def _limited_parts(
     wanted: Mapping[str, int], reach: Reach, capacity: Mapping[str, int | None]
-) -> Iterator[tuple[dict[str, int], dict[str, str], Reach, Mapping[str, int | None]]]:
-    """Yield the demands of each connected part, its pools that are alike, and what all parts share."""
+) -> Iterator[tuple[dict[str, int], dict[str, str]]]:
+    """Yield the demands of each connected part with a limit, and its pools that are alike."""
     for part in _parts({f: groups for f, groups in reach.items() if wanted[f]}):
-        if not all(_unlimited(f, reach, capacity) for f in part):
-            yield {f: wanted[f] for f in part}, _alike(part, reach, capacity), reach, capacity
+        if any(_supply(f, reach, capacity) is not None for f in part):
+            yield {f: wanted[f] for f in part}, _alike(part, reach, capacity)
 
 
 def _independent(
     demands: dict[str, int], alike: Mapping[str, str], reach: Reach, capacity: Mapping[str, int | None]
 ) -> Iterator[Overdraft]:
-    taken: set[str] = set()
-    for over in _violating(demands, alike, reach, capacity):
-        if len(over.pools) == 1 or taken.isdisjoint(over.groups):
-            taken.update(over.groups)
-            yield over
-
-
-def _violating(
-    demands: dict[str, int], alike: Mapping[str, str], reach: Reach, capacity: Mapping[str, int | None]
-) -> Iterator[Overdraft]:
-    """Yield smallest violating sets without common pools."""
-    while demands and _shortfall(_sums(demands, alike), reach, capacity):
-        over = _smallest(demands, alike, reach, capacity)
+    """Yield the violating sets of a part, those of single pools first, which need no search."""
+    rest = demands
+    for pool in sorted(demands, key=lambda f: (demands[f], f), reverse=True):
+        supply = _supply(pool, reach, capacity)
+        if supply is not None and demands[pool] > supply:
+            yield Overdraft((pool,), tuple(sorted(reach[pool])), demands[pool], supply)
+            rest = _without(rest, reach[pool], reach)
+    for _ in range(MOST_SETS):
+        if not rest or not _shortfall(_sums(rest, alike), reach, capacity):
+            return
+        over = _smallest(rest, alike, reach, capacity)
         yield over
-        demands = {pool: demand for pool, demand in demands.items() if pool not in over.pools}
+        rest = _without(rest, over.groups, reach)
 
 
-def _unlimited(pool: str, reach: Reach, capacity: Mapping[str, int | None]) -> bool:
-    return any(cap is None and capacity[g] is None for g, cap in reach[pool].items())
+def _without(demands: dict[str, int], groups: Iterable[str], reach: Reach) -> dict[str, int]:
+    """Return the demands of pools that reach none of some groups."""
+    taken = set(groups)
+    return {pool: demand for pool, demand in demands.items() if taken.isdisjoint(reach[pool])}
+
+
+def _supply(pool: str, reach: Reach, capacity: Mapping[str, int | None]) -> int | None:
+    """Return the most that a pool can draw alone; None if that is unlimited."""
+    total = 0
+    for group, cap in reach[pool].items():
+        known = [n for n in (cap, capacity[group]) if n is not None]
+        if not known:
+            return None
+        total += min(known)
+    return total
 
 
 def _parts(reach: Reach) -> list[list[str]]:
