@@ -41,6 +41,16 @@ def test_the_order_is_fixed_and_other_files_are_left_out(tree: Path) -> None:
     assert paths("a/notes.txt") == ["a/notes.txt"]
 
 
+def test_directories_for_no_cluster_are_left_out_and_named(tree: Path) -> None:
+    for name in ("testdata/node.yaml", "a/testdata/node.yaml"):
+        (tree / name).parent.mkdir(parents=True)
+        (tree / name).write_text("kind: A\n")
+    assert [left.path for left in discover(["."]).not_read] == ["a/testdata", "testdata"]
+    (tree / ".gitignore").write_text("/testdata/\n")
+    assert [left.path for left in discover(["."]).not_read] == ["a/testdata"]
+    assert paths("testdata") == ["testdata/node.yaml"]
+
+
 def test_copies_that_go_keeps_of_other_projects_are_left_out(tree: Path) -> None:
     for name in ("vendor/example.com/x/node.yaml", "a/vendor/node.yaml"):
         (tree / name).parent.mkdir(parents=True)

@@ -51,6 +51,17 @@ def test_copies_that_go_keeps_of_other_projects_are_left_out(repo: Path) -> None
     assert [f.path for f in discover("HEAD", ["."], root_of(".")).files] == ["b.yaml", "vendored/node.yaml"]
 
 
+def test_directories_for_no_cluster_are_left_out_unless_they_are_named(repo: Path) -> None:
+    for name in ("testdata/x/node.yaml", "x/versioned_docs/node.yaml", ".github/x/node.yaml"):
+        (repo / name).parent.mkdir(parents=True, exist_ok=True)
+        (repo / name).write_text("kind: A\n")
+    git("add", "-A")
+    git("commit", "-qm", "three")
+    assert [f.path for f in discover("HEAD", ["."], root_of(".")).files] == ["b.yaml"]
+    named = discover("HEAD", ["testdata", ".github/x"], root_of(".")).files
+    assert [f.path for f in named] == [".github/x/node.yaml", "testdata/x/node.yaml"]
+
+
 def test_single_files_and_ancestors(repo: Path) -> None:
     root = root_of(".")
     assert merge_base("HEAD", "HEAD~1", root) == commit("HEAD~1", root)

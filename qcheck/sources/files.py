@@ -249,10 +249,11 @@ class _FileWalk:
             if may_hold_manifests(name) or os.path.isdir(entry.path):
                 self.links.append(entry.path)
         elif entry.is_dir():
-            if name in OF_OTHERS:
-                self.leave_out(entry.path, OF_OTHERS[name])
-            elif name not in SKIPPED and not ignored.matches(path + "/"):
+            if name in SKIPPED or ignored.matches(path + "/"):
+                return None
+            if name not in OF_OTHERS:
                 return entry.path, path, ignored
+            self.leave_out(entry.path, OF_OTHERS[name])
         elif may_hold_manifests(name) and entry.is_file() and not ignored.matches(path):
             self.files.setdefault(path, File(shown(entry.path), entry.path))
         return None

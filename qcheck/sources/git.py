@@ -8,7 +8,16 @@ import subprocess
 import tempfile
 from contextlib import contextmanager
 
-from qcheck.sources.files import GO_MODULES, SKIPPED, Content, Found, NotLoaded, may_hold_manifests, repository
+from qcheck.sources.files import (
+    GO_MODULES,
+    OF_OTHERS,
+    SKIPPED,
+    Content,
+    Found,
+    NotLoaded,
+    may_hold_manifests,
+    repository,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -130,9 +139,14 @@ def _is_chosen(path: str, below: list[str]) -> bool:
     """Return whether a path of the tree is selected: by its own name, or by one of its folders and its file type."""
     if path in below:
         return True
-    if not may_hold_manifests(path) or any(step in SKIPPED for step in path.split("/")[:-1]):
-        return False
-    return any(top == "." or path.startswith(top + "/") for top in below)
+    return may_hold_manifests(path) and any(_is_inside(path, top) for top in below)
+
+
+def _is_inside(path: str, top: str) -> bool:
+    """Return whether a path is below a folder, in no directory that is skipped there."""
+    folder = "" if top == "." else f"{top}/"
+    steps = path.removeprefix(folder).split("/")[:-1]
+    return path.startswith(folder) and not any(step in SKIPPED or step in OF_OTHERS for step in steps)
 
 
 def _contents(object_ids: list[str], root: str) -> dict[str, bytes]:
