@@ -8,10 +8,11 @@ from qcheck.checks.capacity.arithmetic import names, plural
 from qcheck.checks.registry import rule
 from qcheck.checks.schedulers.kai_limits import blocked_jobs
 from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue
+from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.kai.gates import barriers
-from qcheck.schedulers.kai.shards import GPU, Shard, jobs_at, shards_of
+from qcheck.schedulers.kai.shards import Shard, jobs_at, shards_of
 from qcheck.schedulers.kai.starvation import Reach, reach
 from qcheck.schedulers.kai.words import shown
 from qcheck.supply.supply import supply_of

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
 
 QUOTE = "put it in quotes: "
-REQUIRED = "Required value"
 """The start of a fix for a value that must be a string; `validate` appends the value as it is written in the file."""
+REQUIRED = "Required value"
+"""The start of the text about a field that is missing; `validate` adds a fix that names the field."""
 
 
 class Failure:

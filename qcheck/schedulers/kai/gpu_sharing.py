@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qcheck.cluster.quantity import QuantityError, integer, parse_quantity
+from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.schedulers.kai.requests import GPU_FRACTION, GPU_MEMORY, NUM_DEVICES
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from qcheck.cluster.pods import PodTemplate
 
 MPS = "mps"
-GPU = "nvidia.com/gpu"
 
 
 class SharingFault(Value):

@@ -12,13 +12,13 @@ from fractions import Fraction
 from qcheck.cluster.kai import Dimension
 from qcheck.cluster.pods import DevicePart
 from qcheck.cluster.quantity import QuantityError, parse_quantity
+from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
     from qcheck.cluster.place import Place
     from qcheck.cluster.pods import PodTemplate
 
-GPU = "nvidia.com/gpu"
 GPU_FRACTION = "gpu-fraction"
 GPU_MEMORY = "gpu-memory"
 NUM_DEVICES = "gpu-fraction-num-devices"

@@ -11,6 +11,7 @@ from functools import cached_property
 
 from qcheck.cluster.kai import Dimension, KaiNames, KaiQueue, SchedulingShard, partition_of
 from qcheck.cluster.quota_pool import QuotaPool, SchedulerName
+from qcheck.cluster.resources import GPU
 from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.views import view
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from qcheck.schedulers.kai.jobs import KaiJob
     from qcheck.supply.groups import NodeGroup
 
-GPU = "nvidia.com/gpu"
 FULL_HIERARCHY = "full-hierarchy-fairness"
 FALSE = frozenset({"0", "f", "F", "false", "FALSE", "False"})
 """Words that Go parses as false."""
