@@ -146,3 +146,48 @@ def test_a_plugin_of_another_name_may_be_ones_own(repository: Path) -> None:
     assert "unless it is a custom plugin" in found.message
     assert found.help is not None
     assert "npu-v6.so" in found.help
+
+
+UNKNOWN_POOL = """\
+resource "google_container_node_pool" "h100" {
+  node_count = 3
+  node_config {
+    machine_type = "a3-highgpu-8g"
+  }
+}
+"""
+
+
+def test_a_pool_of_unknown_capacity_is_named_and_proves_no_limit(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    queue = KAI_QUEUE.replace("NAME", "research").replace("PARENT", "all").replace("LIMIT", "-1")
+    top = KAI_QUEUE.replace("NAME", "all").replace("  parentQueue: PARENT\n", "").replace("LIMIT", "-1")
+    (repository / "all.yaml").write_text("---\n".join([top, queue, KAI_JOB]))
+    (repository / "pools.tf").write_text(UNKNOWN_POOL)
+    assert front(["shares", "."]) == 0
+    told = capsys.readouterr().out
+    assert "the capacity of h100 is not known, and counts as 0" in told
+    assert "more than it can ever hold" not in told
+
+
+def test_without_flavors_only_the_pod_template_can_tolerate_a_taint(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    queue = KAI_QUEUE.replace("NAME", "research").replace("PARENT", "all").replace("LIMIT", "-1")
+    top = KAI_QUEUE.replace("NAME", "all").replace("  parentQueue: PARENT\n", "").replace("LIMIT", "-1")
+    pool = """\
+apiVersion: qcheck.dev/v1
+kind: NodePool
+metadata: {name: h100}
+spec:
+  count: 1
+  taints: [{key: reserved, effect: NoSchedule}]
+  allocatable: {cpu: 90, memory: 900Gi, pods: 110, nvidia.com/gpu: 8}
+"""
+    (repository / "queues.yaml").write_text("---\n".join([top, queue, pool]))
+    (repository / "job.yaml").write_text(KAI_JOB)
+    assert front(["admit", "job.yaml"]) == 1
+    told = capsys.readouterr().out
+    assert "tolerate reserved:NoSchedule in the pod template" in told
+    assert "flavor" not in told

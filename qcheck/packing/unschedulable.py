@@ -39,7 +39,7 @@ def obstacle(
     for index, (pod_set, shape, hosted) in enumerate(zip(pod_sets, shapes, usable, strict=True)):
         reason = (
             _labels(cluster, pod_set, shape)
-            or _taints(pod_set, shape)
+            or _taints(cluster, pod_set, shape)
             or _rejected(pod_set, hosted)
             or _size(pod_set, hosted, posed, index)
         )
@@ -134,7 +134,7 @@ def _culprit(cluster: Cluster, shape: WantedPods) -> str | None:
     return key if key is not None and missing[key] else None
 
 
-def _taints(pod_set: PodSet, shape: WantedPods) -> Reason | None:
+def _taints(cluster: Cluster, pod_set: PodSet, shape: WantedPods) -> Reason | None:
     if any(h.possible for h in shape.hosts):
         return None
     repelling = [h for h in shape.hosts if h.labels_match and h.repels is not None]
@@ -150,7 +150,7 @@ def _taints(pod_set: PodSet, shape: WantedPods) -> Reason | None:
         listed = "; ".join(f"{each} on {', '.join(names)}" for each, names in by_taint.items())
         fact = f"every node for pod set {pod_set.name} has a taint ({listed})"
     message = f"{fact}, which nothing tolerates"
-    change = f"tolerate {taint} in the flavor or in the pod template"
+    change = f"tolerate {taint} in {'the flavor or in ' if cluster.flavors else ''}the pod template"
     place = pod_set.template.place.at("tolerations")
     return Reason(
         code=ReasonCode.UNSCHEDULABLE,

@@ -13,7 +13,7 @@ from qcheck.cluster.place import Place
 from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 Amount = int | Fraction | float
 
@@ -114,4 +114,11 @@ class PoolShares(Value):
 
 NO_NODES = "no node was read: what there is to divide is not known, and counts as 0"
 """The message of the note `no-nodes`, for schedulers that divide what nodes have."""
+
+
+def no_capacity(pools: Sequence[str]) -> str:
+    """Return the message of the note `unknown-nodes`: pools whose count or machines are not known."""
+    return f"the capacity of {', '.join(pools)} is not known, and counts as 0"
+
+
 NOTHING_TO_RECLAIM = Reclaimable(0, (), "nothing of it is lent")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     """Pool and resource."""
 
 MOST_PLACES = 3
-OF_ALL_QUEUES = ("default-configuration", "no-nodes")
+OF_ALL_QUEUES = ("default-configuration", "no-nodes", "unknown-nodes")
 """Notes that concern every queue, although only one queue has them."""
 
 

@@ -13,7 +13,15 @@ from qcheck.cluster.quota_pool import SchedulerName
 from qcheck.cluster.units import name_amount
 from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.quota.shares import NO_NODES, NOTHING_TO_RECLAIM, PoolShares, QueueShare, Reclaimable, ShareNote
+from qcheck.quota.shares import (
+    NO_NODES,
+    NOTHING_TO_RECLAIM,
+    PoolShares,
+    QueueShare,
+    Reclaimable,
+    ShareNote,
+    no_capacity,
+)
 from qcheck.schedulers.kai.jobs import jobs_of
 from qcheck.schedulers.kai.shards import RESOURCES, Shard, double, shards_of
 
@@ -61,7 +69,7 @@ def _divided(cluster: Cluster, shard: Shard, demand: Demand, usage: Usage) -> Bu
         shares=shard.hierarchy.fair_shares(amounts, requests, used, shard.k_value if usage.is_given else 0.0),
         demand=demand,
         usage=usage,
-        has_all_nodes=cluster.has_nodes and cluster.has_all(NODES),
+        has_all_nodes=cluster.has_nodes and cluster.has_all(NODES) and all(g.is_known for g in shard.groups),
     )
 
 
@@ -185,6 +193,9 @@ def _notes(
         yield ShareNote("limit-below-workload", message, terms.limit_place)
     if queue.name == busy.shard.first_leaf and not busy.shard.groups:
         yield ShareNote("no-nodes", NO_NODES)
+    unknown = [g.name for g in busy.shard.groups if not g.is_known]
+    if queue.name == busy.shard.first_leaf and unknown:
+        yield ShareNote("unknown-nodes", no_capacity(unknown))
     if terms.dimension is Dimension.GPU and queue.name == busy.shard.first_leaf:
         yield from _history(busy)
 

@@ -8,13 +8,22 @@ from qcheck.cluster.resources import is_compute
 from qcheck.cluster.units import named, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.volcano import ALL_NODES, ROOT, VolcanoQueue
-from qcheck.quota.shares import NO_NODES, NOTHING_TO_RECLAIM, PoolShares, QueueShare, Reclaimable, ShareNote
+from qcheck.quota.shares import (
+    NO_NODES,
+    NOTHING_TO_RECLAIM,
+    PoolShares,
+    QueueShare,
+    Reclaimable,
+    ShareNote,
+    no_capacity,
+)
 from qcheck.schedulers.volcano.amounts import amounts
 from qcheck.schedulers.volcano.division import NotReady, QueueDivision, capacity, hierarchy, proportion
 from qcheck.schedulers.volcano.jobs import gangs_of
 from qcheck.schedulers.volcano.nodes import total
 from qcheck.schedulers.volcano.queues import Queues, queues_of
 from qcheck.schedulers.volcano.surplus import Claimant, divide
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -193,6 +202,9 @@ def _assumption(cluster: Cluster, queues: Queues, is_first: bool) -> Iterator[Sh
     """Yield the note on an assumed configuration, once, at the first queue."""
     if is_first and not cluster.has_nodes:
         yield ShareNote("no-nodes", NO_NODES)
+    unknown = [g.name for g in supply_of(cluster).groups if not g.is_known]
+    if is_first and unknown:
+        yield ShareNote("unknown-nodes", no_capacity(unknown))
     if queues.is_assumed and is_first:
         message = "no configuration of the scheduler was read; the chart's default (proportion, no reclaim) is assumed"
         yield ShareNote("default-configuration", message)
@@ -210,7 +222,7 @@ def _notes(
         )
     largest = max((g for g in gangs_of(cluster) if g.queue == name), key=lambda g: g.largest(resource), default=None)
     is_starved = largest is not None and demand.of(name, resource) is None and largest.largest(resource) > share
-    if largest is not None and is_starved and cluster.has_nodes:
+    if largest is not None and is_starved and cluster.has_nodes and all(g.is_known for g in supply_of(cluster).groups):
         size, shown = show_amounts(resource, largest.largest(resource), share)
         yield ShareNote(
             "starves", f"a pod of {largest.id} asks for {named(resource, size)}, the share is {shown}", largest.place
