@@ -30,7 +30,7 @@ class Named(Point):
     name: str = "origin"
 
 
-class Lazy(Value):
+class Lazy(Value, cached=True):
     x: int
 
     @cached_property

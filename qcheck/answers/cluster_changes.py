@@ -83,7 +83,7 @@ class CapacityChange(Value):
         return pool_name(self.pool)
 
 
-class ClusterChange(Value):
+class ClusterChange(Value, cached=True):
     """One cluster before and after."""
 
     before: Cluster

@@ -43,7 +43,7 @@ SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-crit
 """Priority classes that every cluster has."""
 
 
-class Cluster(Value):
+class Cluster(Value, cached=True):
     """All known facts about one cluster. Tuples keep the order of the files; lookups use names.
 
     `copies` are differing redefinitions of objects, and objects that may not exist. `unread` lists inputs that might

@@ -62,7 +62,7 @@ class AdmissionMode(StrEnum):
     NOT_BY_USAGE = "NoAdmissionFairSharing"
 
 
-class Quota(Value):
+class Quota(Value, cached=True):
     """One cell: the quota of a queue or cohort for a flavor and a resource."""
 
     flavor: str

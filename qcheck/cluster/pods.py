@@ -108,7 +108,7 @@ class DevicePart(Value):
         return self.resource, self.devices, self.share, self.memory
 
 
-class PodTemplate(Value):
+class PodTemplate(Value, cached=True):
     """The parts of a pod (template) that admission, scheduling and eviction use. `place` is the pod's `spec`.
 
     `is_wrapped`: Kueue sees it through an AppWrapper, which does not pass on the sidecar property of init containers,

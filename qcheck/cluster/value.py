@@ -1,18 +1,19 @@
 """Frozen values: the base of all model classes.
 
-A subclass of `Value` declares its fields as annotations, like a dataclass with `frozen=True`; type checkers treat it as
-one (PEP 681). It is implemented here because importing `dataclasses` and generating about eighty classes would double
-the start-up time of `qcheck check` on a small repository (see `make bench`). Values have a `__dict__` instead of slots,
-which makes their classes and first instances cheaper: a small check takes 3 % less.
+A subclass of `Value` declares its fields as annotations, like a dataclass with `frozen=True, slots=True`; type checkers
+treat it as one (PEP 681). It is implemented here because importing `dataclasses` and generating about eighty classes
+would double the start-up time of `qcheck check` on a small repository (see `make bench`).
 """
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, TypeVar, dataclass_transform
 
     V = TypeVar("V", bound="Value")
+    Setter = Callable[[object, object], None]
 else:
 
     def dataclass_transform(**_: object):
@@ -28,20 +29,25 @@ def _init(self: Value, *given: object, **named: object) -> None:
     """The generic `__init__`, for classes with few instances: on a small repository, most classes."""
     cls = type(self)
     made = _instances[cls] = _instances.get(cls, 0) + 1
-    if made == WRITTEN_AFTER:
+    if made == 1:
+        cls.__setters__ = tuple([getattr(cls, field).__set__ for field in cls.__fields__])
+    elif made == WRITTEN_AFTER:
         _write_methods(cls)
-    fields, values = cls.__fields__, self.__dict__
-    values.update(zip(fields, given))  # noqa: B905  (the numbers differ if fields are omitted)
-    values.update(named)
-    if len(values) != len(given) + len(named):
-        raise TypeError(f"{cls.__name__} was given too many values, or a field twice")
-    if len(values) < len(fields):
-        values.update({**cls.__defaults__, **values})
-    if len(values) != len(fields) or (named and not named.keys() <= {*fields}):
-        unknown, missing = values.keys() - {*fields}, {*fields} - values.keys()
-        raise TypeError(
-            f"{cls.__name__} has no field {min(unknown)!r}" if unknown else f"{cls.__name__} needs {missing}"
-        )
+    setters, defaults = cls.__setters__, cls.__defaults__
+    if len(given) > len(setters):
+        raise TypeError(f"{cls.__name__} takes {len(setters)} fields, {len(given)} were given")
+    rest = zip(cls.__fields__, setters, strict=True)
+    for value, (_, put) in zip(given, rest, strict=False):  # `given` first: when it ends, no field is consumed
+        put(self, value)
+    for field, put in rest:
+        if field in named:
+            put(self, named.pop(field))
+        elif field in defaults:
+            put(self, defaults[field])
+        else:
+            raise TypeError(f"{cls.__name__} needs the field {field!r}")
+    if named:
+        raise TypeError(f"{cls.__name__} has no field {next(iter(named))!r}, or it was given twice")
 
 
 def _eq(self: Value, other: object) -> bool:
@@ -69,17 +75,19 @@ def _write_methods(cls: ValueType) -> None:
     same = " and ".join(["self.__class__ is other.__class__", *(f"self.{f} == other.{f}" for f in fields)])
     lines = [
         f"def __init__(self, {', '.join(parameters)}):",
-        f"    self.__dict__.update({', '.join(f'{f}={f}' for f in fields)})",
+        *(f"    put_{f}(self, {f})" for f in fields),
+        "    pass",
         "def __eq__(self, other):",
         f"    return self is other or ({same})",
         "def __hash__(self):",
         f"    return hash(({', '.join([repr(cls.__name__), *(f'self.{f}' for f in fields)])},))",
         "def _with(self, changes):",
         "    made = new(self.__class__)",
-        f"    made.__dict__.update({', '.join(f'{f}=changes.pop({f!r}) if {f!r} in changes else self.{f}' for f in fields)})",
+        *(f"    put_{f}(made, changes.pop({f!r}) if {f!r} in changes else self.{f})" for f in fields),
         "    return looping(self, changes) if changes else made  # for its error: no field has such a name",
     ]
     scope: dict[str, Any] = {"defaults": cls.__defaults__, "new": object.__new__, "looping": _with}
+    scope.update((f"put_{f}", put) for f, put in zip(fields, cls.__setters__, strict=True))
     exec("\n".join(lines), scope)  # contains only the names of our own fields
     for name, general in LOOPING.items():
         if getattr(cls, name) is general:
@@ -91,19 +99,26 @@ LOOPING: dict[str, object] = {"__init__": _init, "__eq__": _eq, "__hash__": _has
 
 @dataclass_transform(frozen_default=True)
 class ValueType(type):
-    """Turns the annotations of a class body into fields, in order; class attributes become defaults."""
+    """Turns the annotations of a class body into slots, in order; class attributes become defaults.
+
+    `class Cluster(Value, cached=True)` additionally gets a `__dict__`, so that `functools.cached_property` works.
+    """
 
     if TYPE_CHECKING:
         __fields__: tuple[str, ...]
         __defaults__: dict[str, Any]
+        __setters__: tuple[Setter, ...]
+        """Setters of the fields, which bypass the `__setattr__` that refuses changes."""
 
-    def __new__(mcs, name: str, bases: tuple[ValueType, ...], body: dict[str, Any]) -> ValueType:
+    def __new__(mcs, name: str, bases: tuple[ValueType, ...], body: dict[str, Any], cached: bool = False) -> ValueType:
         inherited = bases[0].__fields__ if bases else ()
         defaults = dict(bases[0].__defaults__) if bases else {}
-        fields = inherited + tuple([f for f in body.get("__annotations__", ()) if f not in inherited])
+        own = tuple([f for f in body.get("__annotations__", ()) if f not in inherited])
+        fields = inherited + own
         for field in fields:
             if field in body:
                 defaults[field] = body.pop(field)
+        body["__slots__"] = (*own, "__dict__") if cached else own
         body["__fields__"] = fields
         body["__defaults__"] = defaults
         if inherited:  # not the methods generated for the parent class, which cover only its fields

@@ -48,7 +48,7 @@ class NodeGroupTerms(Value):
         return (wanted and group not in self.forbidden) or group in self.avoided
 
 
-class VolcanoQueue(Object):
+class VolcanoQueue(Object, cached=True):
     """A queue of Volcano. `terms` None: any node.
 
     `reclaimable`: others may reclaim what it holds beyond its own quota. `state` is as written.
@@ -167,7 +167,7 @@ class SchedulerPlugin(Value):
         return self.options.get(option, default)
 
 
-class VolcanoScheduler(Value):
+class VolcanoScheduler(Value, cached=True):
     """The scheduler's configuration: actions in order, plugins tier by tier. `place` None: the default."""
 
     actions: tuple[str, ...]

@@ -99,7 +99,7 @@ class TrainRecipe(Value):
     overrides: tuple[TemplateOverride, ...] = ()
 
 
-class Workload(Object):
+class Workload(Object, cached=True):
     """A top-level object with pods: one that Kueue may queue, or one that runs outside Kueue.
 
     `framework` is the integration's name in Kueue's Configuration (`batch/job`, `ray.io/rayjob`, `pod` ...), None for

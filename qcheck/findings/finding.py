@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FINGERPRINT_LENGTH = 32
 
 
-class Finding(Value):
+class Finding(Value, cached=True):
     """A finding of one rule. Built by `finding(place, message)`; every method returns a new one.
 
     `certain` is False if a required fact is estimated or may be defined elsewhere: an error then becomes a warning. The

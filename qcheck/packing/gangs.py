@@ -38,7 +38,7 @@ class Gang(Value):
         return sum(m.count for m in self.members)
 
 
-class GangQuestion(Value):
+class GangQuestion(Value, cached=True):
     """The question whether all gangs fit into the domains, each gang within one domain."""
 
     domains: tuple[Domain, ...]
@@ -100,7 +100,7 @@ def pack_gangs(question: GangQuestion) -> tuple[Answer, Question | GangQuestion]
     return solve(posed), posed
 
 
-class GangRoom(Value):
+class GangRoom(Value, cached=True):
     """One domain as a room. An undecided case counts as held when computing a bound, else as not held."""
 
     domain: Domain

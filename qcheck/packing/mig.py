@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from qcheck.packing.room import Filling, Room
 
 
-class GpuRoom(Value):
+class GpuRoom(Value, cached=True):
     """One GPU as a room for instances of some profiles."""
 
     names: tuple[str, ...]
@@ -58,7 +58,7 @@ class GpuRoom(Value):
         return self._full if len(self._full) <= most else None
 
 
-class MigQuestion(Value):
+class MigQuestion(Value, cached=True):
     """The question whether `gpus` GPUs of one kind hold all the instances together."""
 
     model: str

@@ -25,7 +25,7 @@ KEPT_APART = "pods of one kind per node"
 """A pseudo-resource: every node has one, and pods with anti-affinity on the hostname request one."""
 
 
-class PodShape(Value):
+class PodShape(Value, cached=True):
     """Pods of one kind. `request` is what one pod needs on a node, including its pod slot.
 
     * `pods`: how many must be placeable at once, if given; `level`: within one domain of that topology level.

@@ -42,7 +42,7 @@ class Pods(Value):
         return self.on is None or index in self.on
 
 
-class Question(Value):
+class Question(Value, cached=True):
     """The question whether all `pods` fit on `nodes` at once. For gangs that fill domains, `nodes` are domains."""
 
     nodes: tuple[Nodes, ...]

@@ -49,7 +49,7 @@ class Best(Value):
         return self.value == self.bound
 
 
-class VectorRoom(Value):
+class VectorRoom(Value, cached=True):
     """A node: `free` per resource, a request vector per shape, and the maximum number of pods of each shape."""
 
     free: tuple[int, ...]

@@ -28,7 +28,7 @@ MOST_CHOICES = 20
 """The maximum number of equally small choices to find."""
 
 
-class FewestQuestion(Value):
+class FewestQuestion(Value, cached=True):
     """The promises of each pool, the amounts that its cells can give (largest first), and the nodes to meet them."""
 
     wanted: dict[str, int]

@@ -45,7 +45,7 @@ class Adjustable(Value):
         return self.cell.pool, self.cell.promised, self.room, self.yields_last
 
 
-class GroupCapacity(Value):
+class GroupCapacity(Value, cached=True):
     """The capacity behind promises: how much of each node group a pool can draw, and how much the group holds."""
 
     reach: Reach

@@ -60,7 +60,7 @@ class Cell(Value):
         return None if self.limit is None else max(0, self.limit - self.entitled)
 
 
-class QuotaNode(Value):
+class QuotaNode(Value, cached=True):
     """A queue, or a node above queues. `name` is unique among nodes of the same `word`; `parent` is the parent's key.
 
     `admits`: workloads can be submitted to it. `needs_nodes`: its workloads run in this cluster. `provisioned`: nodes
@@ -94,7 +94,7 @@ class QuotaNode(Value):
         return {c.key: c for c in self.cells}
 
 
-class QuotaTree(Value):
+class QuotaTree(Value, cached=True):
     """All queues of one scheduler. `cycles`: nodes that are their own ancestors, by name; they belong to no tree."""
 
     scheduler: SchedulerName

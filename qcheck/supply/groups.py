@@ -33,7 +33,7 @@ class Taking(Value):
     certain: bool
 
 
-class NodeClass(Value):
+class NodeClass(Value, cached=True):
     """Nodes that are equal in every relevant respect.
 
     `free` is what a node offers to workloads: allocatable minus DaemonSets minus reserves, in base units, never below
@@ -94,7 +94,7 @@ class NodeClass(Value):
         return resource not in self.machine.unknown and (resource not in BASIC or resource in self.machine.allocatable)
 
 
-class NodeGroup(Value):
+class NodeGroup(Value, cached=True):
     """Nodes of one pool, or equal nodes of a dump: `static` nodes exist now, `ceiling` is the most that can exist.
 
     `classes` has one entry, or one per machine type if a pool may contain several. It is empty if the machines are

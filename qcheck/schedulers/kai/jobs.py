@@ -43,7 +43,7 @@ class PlacedName(Value):
     place: Place | None = None
 
 
-class KaiJob(Value):
+class KaiJob(Value, cached=True):
     """A workload of KAI, or of another scheduler but with a queue of KAI (then `is_scheduled` is False).
 
     `unknown_class` is a class that a label names but that does not exist; KAI ignores it. `priority` is None if the

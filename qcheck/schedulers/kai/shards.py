@@ -40,7 +40,7 @@ CHART_QUEUES = ("default-queue", "default-parent-queue")
 """Queues that KAI's chart creates by default."""
 
 
-class Shard(Value):
+class Shard(Value, cached=True):
     """One scheduler's view. `spec` is None if no SchedulingShard is declared for the partition.
 
     A flat shard does not use the full hierarchy: it ignores queues without a parent, and all others are siblings below

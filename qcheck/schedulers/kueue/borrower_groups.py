@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     """The seconds until the nodes of a preempted workload are free, and the workload."""
 
 
-class BorrowerGroup(Value):
+class BorrowerGroup(Value, cached=True):
     """Queues that can hold quota of one cohort over equal ways, and whose workloads have the same priorities in Kueue.
 
     `limits` are the most that each can borrow from there, by name, in the order of `Loans.below`; `teardowns` the

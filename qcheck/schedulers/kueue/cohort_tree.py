@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 UNLIMITED = 2**63 - 1
 
 
-class TreeNode(Value):
+class TreeNode(Value, cached=True):
     """A queue or cohort in the tree. `holder` is None for an implicit cohort, which is only referenced."""
 
     name: str

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from qcheck.quota.shares import Amount
 
 
-class Branch(Value):
+class Branch(Value, cached=True):
     """A queue or cohort for one cell, in base units.
 
     `own`: the quota at and below it. `kept`: the part of it that is never lent. `cap`: the most that it may hold, None

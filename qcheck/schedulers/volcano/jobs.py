@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 MIN_MEMBER_ANNOTATION = "scheduling.volcano.sh/group-min-member"
 
 
-class Task(Value):
+class Task(Value, cached=True):
     """Pods of one template: `count` of them, of which `least` must start with the gang."""
 
     name: str
@@ -46,7 +46,7 @@ class Task(Value):
         return self.template.amounts()
 
 
-class VolcanoGang(Value):
+class VolcanoGang(Value, cached=True):
     """Pods that start together or not at all. `together`: their number; `place`: that of the number, or of the gang.
 
     `is_job`: the webhook for jobs has checked it. `fixed`: the minimum request of a pod group from a manifest.

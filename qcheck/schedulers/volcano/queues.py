@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
 
 
-class Queues(Value):
+class Queues(Value, cached=True):
     """All declared queues. `is_assumed`: no scheduler configuration was read, so the default applies."""
 
     scheduler: VolcanoScheduler

@@ -27,7 +27,7 @@ def minus(left: Vector, right: Vector) -> Vector:
     return tuple(a - b for a, b in zip(left, right, strict=True))
 
 
-class SimulatedGang(Value):
+class SimulatedGang(Value, cached=True):
     """Pods that start together. `since` is the second of its creation; `runs_for` None: until the end."""
 
     name: str

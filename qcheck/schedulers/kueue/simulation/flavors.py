@@ -45,7 +45,7 @@ class AssignedFlavor(Value):
     misfit: WaitReason | None
 
 
-class SimulatedAssignment(Value):
+class SimulatedAssignment(Value, cached=True):
     """The flavors of a job. `got` is by placement and choice; `reason` is set if a placement finds none."""
 
     got: dict[Spot, AssignedFlavor]

@@ -31,7 +31,7 @@ class Victim(Value):
     cause: Cause
 
 
-class Attempt(Value):
+class Attempt(Value, cached=True):
     """A search for victims: the preemptor, the amounts it wants by cell, and the cells in which others must give way.
 
     `holders` are the possible victims, without those that are already gone in this cycle.

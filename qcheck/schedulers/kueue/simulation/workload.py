@@ -52,7 +52,7 @@ class FlavorPlacement(Value):
     is_misfit: bool = False
 
 
-class Job(Value):
+class Job(Value, cached=True):
     """A workload in a queue. `since` is its queue-order time; its name breaks ties, as the UID does in Kueue.
 
     Jobs with equal `shape` have equal requests and priority. `runs_for`: seconds from admission to its end.
