@@ -60,14 +60,6 @@ def _hash(self: Value) -> int:
     return hash((type(self).__name__, *(getattr(self, field) for field in type(self).__fields__)))
 
 
-def _with(self: V, changes: dict[str, object]) -> V:
-    cls = type(self)
-    for field in cls.__fields__:
-        if field not in changes:
-            changes[field] = getattr(self, field)
-    return cls(**changes)
-
-
 def _write_methods(cls: ValueType) -> None:
     """Generate methods that name each field instead of looping over them: several times faster."""
     fields = cls.__fields__
@@ -81,12 +73,8 @@ def _write_methods(cls: ValueType) -> None:
         f"    return self is other or ({same})",
         "def __hash__(self):",
         f"    return hash(({', '.join([repr(cls.__name__), *(f'self.{f}' for f in fields)])},))",
-        "def _with(self, changes):",
-        "    made = new(self.__class__)",
-        *(f"    put_{f}(made, changes.pop({f!r}) if {f!r} in changes else self.{f})" for f in fields),
-        "    return looping(self, changes) if changes else made  # for its error: no field has such a name",
     ]
-    scope: dict[str, Any] = {"defaults": cls.__defaults__, "new": object.__new__, "looping": _with}
+    scope: dict[str, Any] = {"defaults": cls.__defaults__}
     scope.update((f"put_{f}", put) for f, put in zip(fields, cls.__setters__, strict=True))
     exec("\n".join(lines), scope)  # contains only the names of our own fields
     for name, general in LOOPING.items():
@@ -94,7 +82,7 @@ def _write_methods(cls: ValueType) -> None:
             type.__setattr__(cls, name, scope[name])
 
 
-LOOPING: dict[str, object] = {"__init__": _init, "__eq__": _eq, "__hash__": _hash, "_with": _with}
+LOOPING: dict[str, object] = {"__init__": _init, "__eq__": _eq, "__hash__": _hash}
 
 
 @dataclass_transform(frozen_default=True)
@@ -133,11 +121,8 @@ class Value(metaclass=ValueType):
     Raises `TypeError` for a missing, repeated or unknown field, `AttributeError` on assignment.
     """
 
-    if TYPE_CHECKING:
-
-        def _with(self: V, changes: dict[str, object]) -> V: ...
-    else:
-        __init__, __eq__, __hash__, _with = _init, _eq, _hash, _with
+    if not TYPE_CHECKING:
+        __init__, __eq__, __hash__ = _init, _eq, _hash
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is frozen")
@@ -152,4 +137,4 @@ class Value(metaclass=ValueType):
 
 def replace(value: V, **changes: object) -> V:
     """Return a copy of `value` with some fields changed."""
-    return value._with(changes)
+    return type(value)(**{**{field: getattr(value, field) for field in type(value).__fields__}, **changes})
