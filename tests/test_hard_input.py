@@ -464,6 +464,40 @@ def test_negative_amounts_of_nodes(repo: Path, capsys: pytest.CaptureFixture[str
     assert not [f for f in report["findings"] if f["rule"] == "QC000"]
 
 
+KAI_SHARED = """\
+apiVersion: scheduling.run.ai/v2
+kind: Queue
+metadata: {name: team}
+spec: {resources: {gpu: {quota: 2, limit: 4, overQuotaWeight: 1}}}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: a, labels: {LABEL}}
+status: {allocatable: {cpu: "64", memory: 512Gi, nvidia.com/gpu: "8", pods: "110"}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: p, labels: {kai.scheduler/queue: team}, annotations: {NOTES}}
+spec:
+  schedulerName: kai-scheduler
+  containers: [{name: a, image: a, resources: {requests: {cpu: 1}}}]
+"""
+ODD_NUMBERS = {"superscript": "\u00b2", "other digits": "\u0663", "long": "9" * 5000, "zero": "0", "tiny": "1e-320"}
+
+
+@pytest.mark.parametrize("field", ["nvidia.com/gpu.memory", "gpu-memory", "gpu-fraction", "gpu-fraction-num-devices"])
+@pytest.mark.parametrize("name", ODD_NUMBERS)
+def test_odd_numbers_of_shared_gpus(repo: Path, capsys: pytest.CaptureFixture[str], field: str, name: str) -> None:
+    notes = {"gpu-fraction": "0.5"} if field != "gpu-memory" else {}
+    odd = f'{field}: "{ODD_NUMBERS[name]}"'
+    label, added = (odd, {}) if field == "nvidia.com/gpu.memory" else ("pool: a", {field: ODD_NUMBERS[name]})
+    written = ", ".join(f'{key}: "{value}"' for key, value in (notes | added).items())
+    (repo / "kai.yaml").write_text(KAI_SHARED.replace("LABEL", label).replace("NOTES", written))
+    (repo / "qcheck.yaml").write_text("version: 1\nkai: {gpuSharing: true}\n")
+    _, report = check(capsys)
+    assert not [f for f in report["findings"] if f["rule"] == "QC000"]
+
+
 COHORT = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {name: NAME}\nspec: {parentName: PARENT}\n"
 KAI_QUEUE = """\
 apiVersion: scheduling.run.ai/v2

@@ -9,6 +9,7 @@ Source: KAI 0.17 `pkg/scheduler/api/node_info`.
 from __future__ import annotations
 
 from qcheck.cluster.nodes import GPU_MEMORY_LABEL
+from qcheck.cluster.quantity import whole
 from qcheck.cluster.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,8 +28,8 @@ _MOST = 1000
 
 def memory_of_device(labels: Labels) -> int | None:
     """Return the memory of each GPU of a node in MiB, as KAI counts it; None if no label states it."""
-    text = labels.get(GPU_MEMORY_LABEL, "")
-    return int(text) - int(text) % _ROUNDED_TO if text.isdigit() else None
+    memory = whole(labels.get(GPU_MEMORY_LABEL, ""))
+    return None if memory is None else memory - memory % _ROUNDED_TO
 
 
 def slots(part: DevicePart, devices: int, labels: Labels, at_best: bool) -> int:
@@ -44,8 +45,8 @@ def _per_device(part: DevicePart, memory: int | None, at_best: bool) -> int:
         return memory // part.memory
     if memory is not None:
         return _times(part.share, memory)
-    known = (_times(part.share, _ASSUMED), int(1 / part.share))
-    return min(_MOST, max(known) if at_best else min(known))
+    known = (_times(part.share, _ASSUMED), int(min(_MOST, 1 / part.share)))
+    return max(known) if at_best else min(known)
 
 
 def _times(share: float, memory: int) -> int:

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from qcheck.cluster.kai import Dimension
 from qcheck.cluster.pods import DevicePart
-from qcheck.cluster.quantity import QuantityError, parse_quantity
+from qcheck.cluster.quantity import QuantityError, parse_quantity, whole
 from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING, Value
 
@@ -69,14 +69,13 @@ def _fraction(template: PodTemplate) -> Fraction:
 
 
 def _devices(template: PodTemplate) -> int:
-    devices = template.annotations.get(NUM_DEVICES, "1")
-    return int(devices) if devices.isdigit() else 1
+    devices = whole(template.annotations.get(NUM_DEVICES, "1"))
+    return 1 if devices is None else devices
 
 
 def memory_of(template: PodTemplate) -> int:
     """Return the GPU memory that annotations request on each device, in MiB; 0 without it."""
-    memory = template.annotations.get(GPU_MEMORY, "0")
-    return int(memory) if memory.isdigit() else 0
+    return whole(template.annotations.get(GPU_MEMORY, "0")) or 0
 
 
 def whole_memory(template: PodTemplate) -> int:
