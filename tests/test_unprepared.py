@@ -335,6 +335,30 @@ def test_what_the_installed_release_accepts_is_no_error(repository: Path) -> Non
     assert not any(f.rule.id in rules for f in audit(["."], older).findings if f.rule)
 
 
+OF_TWO_OBJECTS = """\
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: AdmissionCheck
+metadata: {name: x}
+spec: {controllerName: a/b, fairSharing: {weight: 1}}
+---
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: LocalQueue
+metadata: {name: x, namespace: default}
+spec: {clusterQueue: c, fairSharing: {weight: 1}}
+"""
+
+
+def test_what_the_installed_release_accepts_is_a_doubt_in_one_file_too(repository: Path) -> None:
+    files = {
+        "queues.yaml": OF_TWO_OBJECTS,
+        "install/kustomization.yaml": INSTALL.replace("v0.10.2", "v0.13.0"),
+    }
+    said(repository, files)
+    older = Settings(scopes=(ClusterScope("default", policy=Policy(kueue=Release(0, 10))),))
+    found = [(f.severity, f.primary.span[0]) for f in audit(["."], older).findings if f.rule and f.rule.id == "QC004"]
+    assert found == [("error", 4), ("warning", 9)]
+
+
 CONTAINER = "{name: manager, args: [--metrics-secure]}"
 UNUSED = {
     "config/kustomization.yaml": "resources: [manager.yaml]\n#patches: [{path: metrics.yaml}]\n",

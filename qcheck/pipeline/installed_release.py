@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.kueue_install import KueueInstall
     from qcheck.cluster.problems import Problem
 
-    Key = tuple[str, tuple[str | int, ...], ProblemCode]
+    Key = tuple[str, str, tuple[str | int, ...], ProblemCode]
 
 REFUSALS = (ProblemCode.API_REJECTED, ProblemCode.UNKNOWN_FIELD, ProblemCode.CONFIGURATION_REJECTED)
 
@@ -38,7 +38,8 @@ def by_installed_release(
 
 
 def _key(problem: Problem) -> Key:
-    return problem.place.origin.path, problem.place.route, problem.code
+    """Return what identifies a problem; the line, because the documents of a file have equal routes."""
+    return problem.place.origin.path, problem.place.line, problem.place.route, problem.code
 
 
 def _doubted(problem: Problem, install: KueueInstall, release: Release) -> Problem:
