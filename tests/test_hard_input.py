@@ -19,6 +19,7 @@ from qcheck.api import audit
 from qcheck.cli.entrypoint import run
 from qcheck.reports import FORMATS
 from qcheck.schedulers.kueue import topology_nodes
+from qcheck.sources import files
 
 QUEUE = """\
 apiVersion: kueue.x-k8s.io/v1beta2
@@ -334,6 +335,35 @@ def test_names_of_files_give_no_commands(repo: Path, capsys: pytest.CaptureFixtu
     said = capsys.readouterr()
     assert "\x1b" not in said.out + said.err
     assert not [line for line in (said.out + said.err).splitlines() if line.lstrip().startswith("::error::")]
+
+
+NAMED_FILES = {
+    "a baseline": "version: 1\nbaseline: pipe\n",
+    "Volcano's configuration": "version: 1\nvolcano: {scheduler: pipe}\n",
+    "definitions": "version: 1\ncrds: [pipe]\n",
+}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no named pipes in the file system")
+@pytest.mark.parametrize("name", NAMED_FILES)
+def test_settings_that_name_a_pipe_do_not_wait_endlessly(
+    repo: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(files, "WAIT_FOR_A_WRITER", 0)
+    os.mkfifo(repo / "pipe")
+    (repo / "qcheck.yaml").write_text(NAMED_FILES[name])
+    assert run(["check", "."]) == 2
+    told = capsys.readouterr()
+    assert "pipe" in told.err + told.out
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no named pipes in the file system")
+@pytest.mark.parametrize("name", [".gitignore", "kustomization.yaml"])
+def test_pipes_that_no_settings_name_are_not_opened(repo: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    (repo / "a").mkdir()
+    os.mkfifo(repo / "a" / name)
+    (repo / "kustomization.yaml").write_text("resources: [a]\n")
+    check(capsys)
 
 
 def test_settings_do_not_leave_their_folder(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,12 +10,14 @@ import os
 
 from qcheck.cluster.place import Place, show_route
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.documents import limits
 from qcheck.documents.load import load
 from qcheck.findings.finding import Finding, finding
 from qcheck.findings.result import BaselineError
 from qcheck.findings.same_in_clusters import apart
 from qcheck.findings.severity import SEVERITIES
 from qcheck.findings.worsening import amounts, is_worse
+from qcheck.sources.files import File
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -65,8 +67,7 @@ def read_baseline(path: str) -> Baseline:
     """Read a baseline file. Raises `BaselineError` if it is missing or not a baseline."""
     shown = path.replace(os.sep, "/")
     try:
-        with open(path, "rb") as file:
-            loaded = load(file.read(), shown)
+        loaded = load(File(shown, path).read(limits.DEFAULT.bytes), shown)
     except OSError as error:
         raise BaselineError(f"{path}: {error.strerror}; `qcheck baseline write` creates it") from None
     if loaded.faults:

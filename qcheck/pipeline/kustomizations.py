@@ -127,6 +127,8 @@ class KustomizationTree:
 
 
 def _from_disk(where: str, path: str) -> Text | None:
+    if not os.path.isfile(where):
+        return None
     try:
         with open(where, "rb") as file:
             return Text(path, decode(file.read()))

@@ -9,6 +9,7 @@ from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.unread import Unread
 from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.documents import limits
 from qcheck.documents.load import load
 from qcheck.findings.result import NotRead
 from qcheck.kinds import validate_cluster
@@ -27,6 +28,7 @@ from qcheck.pipeline.api_rejections import begin
 from qcheck.pipeline.deep_queues import without_deep_queues
 from qcheck.pipeline.objects import decoded, objects_of
 from qcheck.pipeline.relevance import concerns_queues_text, kinds_in
+from qcheck.sources.files import File
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -199,8 +201,7 @@ def _volcano_scheduler(scope: ClusterScope, loaded: Iterable[Loaded]) -> tuple[V
 def _named_file(path: str) -> list[Loaded]:
     """Return a file that the settings name and that is not among the paths; nothing if unreadable (see QC014)."""
     try:
-        with open(path, "rb") as file:
-            return [load(file.read(), path)]
+        return [load(File(path, path).read(limits.DEFAULT.bytes), path)]
     except OSError:
         return []
 

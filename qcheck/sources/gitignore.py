@@ -41,6 +41,8 @@ class Ignored:
         return False
 
     def _add(self, base: str, file: str) -> None:
+        if not os.path.isfile(file):
+            return
         try:
             with open(file, encoding="utf-8", errors="replace") as stream:
                 lines = [line for line in stream.read().splitlines() if line.strip() and not line.startswith("#")]
