@@ -23,6 +23,7 @@ WITHOUT_EDIT = {
     "fail-renamed-under-karpenter": "the machines have to be named, or the sharing removed",
     "fail-missing-label": "a label is to be added or removed, which is no value",
     "fail-other-namespace": "the queue is to be created, or the Job moved",
+    "fail-no-queue-at-all": "the queues are to be created",
 }
 
 
