@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-MOST = 2000
-"""The most values that are remembered of one kind, and the most bytes of what they are read from."""
+MOST, LARGEST = 2000, 2000
+"""The most values that are remembered of one kind, and the most bytes of what each is read from."""
 WITHOUT_REFERENCES = 2
 """The last version of marshal's format in which equal data has equal bytes."""
 
@@ -38,7 +38,7 @@ def by_content(read: Callable[[Cursor], T]) -> Callable[[Cursor], T]:
         if content in known:
             return known[content]
         found = read(at)
-        if len(known) < MOST and len(content) <= MOST:
+        if len(known) < MOST and len(content) <= LARGEST:
             known[content] = found
         return found
 

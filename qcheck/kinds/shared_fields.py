@@ -10,7 +10,6 @@ from qcheck.cluster.objects import ObjectId
 from qcheck.cluster.place import Place
 from qcheck.cluster.quantity import Quantity, QuantityError, parse_quantity
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.kinds.same_content import by_content
 
 if TYPE_CHECKING:
     from qcheck.cluster.labels import Labels
@@ -72,7 +71,6 @@ def _parsed(value: object) -> Quantity | None:
         return None
 
 
-@by_content
 def quantities(at: Cursor) -> Quantities:
     """Return quantities by resource name, without those that are invalid."""
     if not isinstance(at.data, dict):

@@ -31,7 +31,7 @@ from qcheck.pipeline.relevance import concerns_queues_text, kinds_in
 from qcheck.sources.files import File
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue_configuration import Configuration
@@ -80,10 +80,6 @@ def model(
         return [*_configuration(files, release)[1], *validate_cluster.refused(written, other)]
 
     refused = [*misconfigured, *(p for p in rejected() if not as_is.is_completed(p))]
-    if install is not None and refused:
-        from qcheck.pipeline.installed_release import by_installed_release  # 0.3 ms
-
-        refused = by_installed_release(refused, install, scope.policy.kueue, judged_by)
     return assemble(
         scope.name,
         _policy(scope.policy, files),
@@ -93,7 +89,7 @@ def model(
         install=install,
         problems=[
             *problems,
-            *refused,
+            *_as_installed(refused, install, scope.policy.kueue, judged_by),
             *misread,
             *found.problems,
             *kept.problems,
@@ -105,6 +101,20 @@ def model(
         live=found.is_live,
         state=state,
     )
+
+
+def _as_installed(
+    refused: list[Problem],
+    install: KueueInstall | None,
+    assumed: Release,
+    judged_by: Callable[[Release, Set[str]], list[Problem]],
+) -> list[Problem]:
+    """Return the problems; those that the installed release does not have are no proof."""
+    if install is None or not refused:
+        return refused
+    from qcheck.pipeline.installed_release import by_installed_release  # 0.3 ms
+
+    return by_installed_release(refused, install, assumed, judged_by)
 
 
 def _own(manifests: list[Cursor]) -> tuple[list[Cursor], State | None]:
