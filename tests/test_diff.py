@@ -142,6 +142,14 @@ def test_fields_are_named_not_numbered(repository: Path) -> None:
     assert f"{field}: 80 -> 72" in render_text(now())
 
 
+def test_a_removed_list_item_has_its_own_name(repository: Path) -> None:
+    replace_in(
+        "queues/reserved.yaml", "            - {name: nvidia.com/gpu, nominalQuota: 80, borrowingLimit: 0}\n", ""
+    )
+    group = "spec.resourceGroups[cpu,memory,nvidia.com/gpu]"
+    assert f"{group}.flavors[h100].resources[nvidia.com/gpu]: 3 entries -> (not there)" in render_text(now())
+
+
 def test_two_directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     shutil.copytree(FLEET, "old")

@@ -53,11 +53,15 @@ class WrittenObject(Value):
 
 
 class FieldChange(Value):
-    """A field that differs; `before` or `after` is None if it is not written."""
+    """A field that differs; `before` or `after` is None if it is not written.
+
+    `item` names the list item that was removed, since `route` counts the items before the change there.
+    """
 
     route: Route
     before: str | None
     after: str | None
+    item: str | None = None
 
 
 class ObjectChange(Value):
@@ -209,8 +213,14 @@ def _list_differences(before: list[object], after: list[object], route: Route) -
     for name in {**new, **old}:
         position = new[name][0] if name in new else old[name][0]
         was = old[name][1] if name in old else MISSING
-        now = new[name][1] if name in new else MISSING
-        yield from differences(was, now, (*route, position))
+        if name in new:
+            yield from differences(was, new[name][1], (*route, position))
+        else:
+            yield FieldChange((*route, position), shown(was), None, _item(name))
+
+
+def _item(name: object) -> str:
+    return ",".join(name) if isinstance(name, tuple) else str(name)
 
 
 def _by_name(items: list[object]) -> dict[object, tuple[int, object]]:

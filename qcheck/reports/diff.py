@@ -109,6 +109,8 @@ def _route(change: ObjectChange, field: FieldChange) -> str:
     """Return a field's route with the names of list items, if any: `spec.flavors[h100].count`."""
     place = change.object.place
     names = named_route(place.at(*field.route))[len(place.route) :]
+    if field.item is not None:
+        names = (*names[:-1], f"[{field.item}]")
     return "".join(n if n.startswith("[") else f".{n}" for n in names).removeprefix(".")
 
 
