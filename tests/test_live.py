@@ -177,7 +177,7 @@ def test_every_kind_that_is_read_is_asked_for() -> None:
     known |= core.DECODERS.keys() | {(kueue.GROUP, kind) for kind in kueue.DECODERS} | {decode.EVENT, ("", "Node")}
     assert known <= asked
     elsewhere = ("qcheck.dev", "eksctl.io", "cnrm.cloud.google.com", "cluster.x-k8s.io", "kops.k8s.io", "gardener.cloud",
-                 "upbound.io", "services.k8s.aws")  # fmt: skip
+                 "upbound.io", "services.k8s.aws", "provisioning.cattle.io")  # fmt: skip
     pools = {key for key in (*formats.READERS, *formats.REFERRED) if not key[0].endswith(elsewhere)}
     assert pools <= asked
 

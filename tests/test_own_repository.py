@@ -37,6 +37,12 @@ kind: Kustomization
 metadata: {name: %s-queues, namespace: flux-system}
 spec: {path: ./%s, sourceRef: {kind: GitRepository, name: %s}}
 """
+OTHER_QUEUE = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: vision, namespace: team}
+spec: {clusterQueue: vision}
+"""
 OWN = "https://github.com/acme/clusters"
 SAID = "deploys the directory queues of {}, which was not read: it may define queues"
 
@@ -44,7 +50,7 @@ SAID = "deploys the directory queues of {}, which was not read: it may define qu
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository with a directory `queues` and a job whose queue is not in it."""
-    write(tmp_path, {"queues/flavor.yaml": FLAVOR, "job.yaml": JOB})
+    write(tmp_path, {"queues/flavor.yaml": FLAVOR, "queues/vision.yaml": OTHER_QUEUE, "job.yaml": JOB})
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
