@@ -41,7 +41,7 @@ def full(cluster: Cluster, scenario: Scenario, shape: str) -> Scenario:
     if len(added) > MOST_WORKLOADS:
         raise QuestionError(
             [
-                f"--full-with {shape}: the queues have quota for more than {MOST_WORKLOADS} such workloads; give larger ones"
+                f"--full-with {shape}: the queues have quota for more than {MOST_WORKLOADS} such workloads; use larger ones"
             ]
         )
     if not added:

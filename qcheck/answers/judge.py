@@ -71,7 +71,7 @@ def decide_on_covered(cluster: Cluster, workload: Workload) -> Decision:
 
 
 def _look(cluster: Cluster, workload: Workload) -> Look | None:
-    """Return the check of the nodes that topology-aware scheduling makes; None if it does not consider them."""
+    """Return the node check of topology-aware scheduling; None if it does not apply."""
     queue = destination(cluster, at_home(cluster, workload)).queue
     if queue is None or not any(uses_topology(cluster, queue, pod_set) for pod_set in workload.pod_sets):
         return None

@@ -53,10 +53,10 @@ def _in_one_set(
     is_certain = asked.is_known and all(runs is False for runs in tried) and (bool(tried) or not asked.sets)
     need = f"needs its {sum(w.count for w in wanted)} pods in one {asked.words}"
     if not is_certain:
-        message = f"{need}, and {'whether one holds them is not known' if asked.sets else 'none was read'}"
+        message = f"{need}, but {'it is not known whether one can hold them' if asked.sets else 'none was read'}"
         return Schedule(None, reasons=(Reason(ReasonCode.NODES_UNKNOWN, ReasonCause.UNCERTAIN, message, asked.place),))
     if not asked.sets:
-        message = f"{need}, but there is none"
+        message = f"{need}, but none exists"
         return Schedule(False, reasons=(Reason(ReasonCode.UNSCHEDULABLE, ReasonCause.DOMAIN, message, asked.place),))
     sizes = {each.name: sum(group.ceiling or 0 for group in each.groups) for each in asked.sets}
     largest = max(sizes, key=lambda name: sizes[name])

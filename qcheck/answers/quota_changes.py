@@ -80,7 +80,7 @@ def workload_objection(cluster: Cluster, amounts: tuple[tuple[Cell, int], ...]) 
 
 
 def _short(cluster: Cluster, cell: Cell, amount: int) -> Iterator[Verdict]:
-    """Yield the workloads that need more of a quota than its limit would be with another amount."""
+    """Yield the workloads that would exceed the limit of a quota with another amount."""
     for need, verdict in _needs(cluster).get((cell.holder, *cell.key), ()):
         if cell.limit is None or cell.limit - (cell.promised - amount) >= need:
             return

@@ -39,7 +39,7 @@ TRAIN = KAI_CLASSES["train"]
 """The priority of a workload that states none."""
 GPU = RESOURCES[Dimension.GPU]
 MOST_PODS, MOST_NODES = 1_000_000, 100_000
-"""The limits of a simulation: each pod is placed by itself, on one of the nodes."""
+"""The limits of a simulation, which places each pod individually."""
 
 
 def is_for_kai(cluster: Cluster, scenario: Scenario) -> bool:
@@ -60,7 +60,7 @@ def simulate_kai(cluster: Cluster, scenario: Scenario, report: Report | None) ->
     shard = _shard(cluster, scenario)
     nodes = sum(group.static for group in shard.groups)
     if nodes > MOST_NODES:
-        message = f"{shard.pool.title} has {nodes} nodes; a simulation takes at most {MOST_NODES}"
+        message = f"{shard.pool.title} has {nodes} nodes; a simulation supports at most {MOST_NODES}"
         raise QuestionError([fault(scenario.place, message)])
     state = shard_state_of(cluster, shard, scenario.eviction_delay)
     built = _GangBuilder(cluster, shard, state)
@@ -181,7 +181,7 @@ class _GangBuilder:
         self._pods += sum(p.count for p in entry.workload.pod_sets) * entry.workload.groups
         if self._pods > MOST_PODS:
             raise QuestionError(
-                [fault(entry.place, f"with {entry.name} the workloads have more than {MOST_PODS} pods")]
+                [fault(entry.place, f"with {entry.name}, the workloads have more than {MOST_PODS} pods")]
             )
         gang = self._gang(entry, queue, priority)
         pod_sets = entry.workload.pod_sets

@@ -1,4 +1,4 @@
-"""The command class of the app: options with optional or several values, and the refusal of empty values."""
+"""The command class of the app: options with optional or several values, and errors for empty values."""
 
 from __future__ import annotations
 
@@ -48,16 +48,16 @@ class Command(TyperCommand):
 
 
 def _refuse_empty(ctx: Any, parameter: Any) -> None:
-    """Raise an error for an empty value, which in a script usually comes from a variable that is not set."""
+    """Raise an error for an empty value: in a script, it usually comes from an unset variable."""
     given = ctx.params.get(parameter.name)
     is_empty = "" in given if isinstance(given, (list, tuple)) else given == ""
     if is_empty and "--live" not in parameter.opts:
-        where = "leave it out" if parameter.param_type_name == "argument" else "leave the option out"
+        where = "omit it" if parameter.param_type_name == "argument" else "omit the option"
         raise typer.BadParameter(f"the value is empty; give one, or {where}", ctx, parameter)
 
 
 def optional_value(words: Sequence[str]) -> list[str]:
-    """Return `--live` as `--live=`: Typer's own optional values would consume the next word, which is a path here."""
+    """Return `--live` as `--live=`: with an optional value, Typer would consume the next word, which is a path."""
     end = words.index("--") if "--" in words else len(words)
     return [f"{word}=" if word in LIVE.names else word for word in words[:end]] + list(words[end:])
 

@@ -13,5 +13,5 @@ def words(texts: Iterable[str], option: str) -> tuple[str, ...]:
     """Split `--select QC1,QC2 --select QC305` into three words. Raises `UsageError` for a text that has none."""
     split = [[word for word in text.split(",") if word.strip()] for text in texts]
     if not all(split):
-        raise UsageError(f"{option} names nothing", "Give a name, or leave the option out.")
+        raise UsageError(f"{option} lists no names", "Give a name, or omit the option.")
     return tuple(word for each in split for word in each)

@@ -50,9 +50,9 @@ QUARTERS: dict[tuple[str, int], tuple[str, ...]] = {
 
 
 class MigLayout(Value):
-    """The division of one GPU: instances by profile, and the place of each. `name` is that of the configuration.
+    """The division of one GPU: instances by profile, and their places. `name` is the name of the configuration.
 
-    `is_filtered`: it applies only to GPUs with some device ids.
+    `is_filtered`: it applies only to GPUs with certain device ids.
     """
 
     name: str
@@ -114,14 +114,14 @@ def _place(rows: tuple[Starts, ...], taken: int) -> bool:
 
 
 def placement_text(profile: str, table: Mapping[str, Starts]) -> str:
-    """Return the placement in words: `3g.20gb takes 4 memory slices from 0 or 4`."""
+    """Return the placement in words: `3g.20gb takes 4 memory slices, starting at 0 or 4`."""
     plain = profile.partition("+")[0]
     if plain not in table:
         return f"it has no profile {profile}"
     starts, length = table[plain]
     *first, last = map(str, starts)
     positions = f"{', '.join(first)} or {last}" if first else last
-    return f"{profile} takes {length} memory slice{'s' * (length > 1)} from {positions}"
+    return f"{profile} takes {length} memory slice{'s' * (length > 1)}, starting at {positions}"
 
 
 def families_like(text: str) -> list[tuple[str, int]]:

@@ -91,7 +91,7 @@ class Spread(Value):
 
 
 class DevicePart(Value):
-    """A part of each of some devices, of which pods with the same part share one.
+    """A part of each of some devices; pods with the same part can share a device.
 
     The part is a `share` above 0 and below 1, or `memory` in MiB.
     """

@@ -38,7 +38,7 @@ def _trained(workload: Workload, runtimes: dict[tuple[str, str | None, str], Tra
     namespace = workload.namespace if recipe.runtime_kind == "TrainingRuntime" else None
     runtime = runtimes.get((recipe.runtime_kind, namespace, recipe.runtime))
     if runtime is None:
-        missing = f"its {recipe.runtime_kind} {recipe.runtime} is not among the files, so its pods are unknown"
+        missing = f"its {recipe.runtime_kind} {recipe.runtime} was not found in the files, so its pods are unknown"
         return replace(workload, not_read=missing)
     pod_sets = tuple(_trainer_set(p, i in runtime.trainer, recipe, runtime) for i, p in enumerate(runtime.pod_sets))
     return replace(workload, pod_sets=pod_sets)
@@ -82,7 +82,7 @@ def _with_prebuilt(workload: Workload, prebuilt: dict[tuple[str, str], Workload]
         return workload
     built = prebuilt.get((workload.namespace, name))
     if built is None:
-        return replace(workload, not_read=f"its prebuilt Workload {name} is not among the files")
+        return replace(workload, not_read=f"its prebuilt Workload {name} was not found in the files")
     return replace(workload, pod_sets=built.pod_sets)
 
 

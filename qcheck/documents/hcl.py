@@ -27,7 +27,7 @@ MOST_WORDS = 150_000
 
 LITERAL = re.compile(r"\d+|\"[^\"$%\\]*\"", re.ASCII)
 YAML_LITERAL = re.compile(r"[^$%]*")
-"""A value in HCL, and in YAML inside HCL, without expressions or escapes."""
+"""A value without expressions or escapes, in HCL or in YAML inside HCL."""
 ENCODERS = ("jsonencode", "yamlencode")
 """Functions that return an object as text."""
 
@@ -183,7 +183,7 @@ class HclDocument(Document):
         return (YAML_LITERAL if self.inside_heredoc(route) else LITERAL).fullmatch(written) is not None
 
     def inside_heredoc(self, route: Route) -> tuple[Document, Route] | None:
-        """Return the document in the heredoc around a route, and the route in it."""
+        """Return the document in the heredoc that contains a route, and the route inside that document."""
         found, _, tree = self._seek(route)
         tree = _unwrapped(tree)
         if found == len(route) or not tree.data.startswith("heredoc_template"):
@@ -269,7 +269,7 @@ def _member(tree: Node, step: str | int) -> tuple[Node | None, Node] | None:
 
 
 def _unwrapped(tree: Node) -> Node:
-    """Return the value inside parentheses and inside a function that turns an object into text."""
+    """Return the value without the parentheses and the encoding function around it."""
     while True:
         inner = list(_trees(tree))
         if tree.data == "expr_term" and len(inner) == 1:

@@ -19,7 +19,7 @@ SEPARATOR = re.compile(r"\n[ \t]*---(?:\s|\Z)")
 
 
 def heredoc_document(text: Text, start: int, end: int) -> Document | None:
-    """Return the document in the heredoc at an offset; each interpolation is a word of the same length.
+    """Return the document in the heredoc at an offset; a word of the same length replaces each interpolation.
 
     Return None if the text is not YAML (a `%{ for }`, for example) or consists of several documents.
     """

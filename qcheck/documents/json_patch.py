@@ -1,4 +1,4 @@
-"""JSON patches (RFC 6902), applied to places instead of values: where each value of the result is written."""
+"""JSON patches (RFC 6902), applied to places instead of values: they give the place of each value of the result."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Written:
-    """A value as a place: where it is written, and the values inside it."""
+    """The place where a value is written, with those of the values inside it."""
 
     __slots__ = ("inner", "spot")
 
@@ -26,7 +26,7 @@ class Written:
             self.inner = [Written(document, (*route, at), value) for at, value in enumerate(data)]
 
     def copy(self) -> Written:
-        """Return the same places, to be changed apart from these."""
+        """Return an independent copy of the places."""
         made = Written(*self.spot, None)
         if isinstance(self.inner, dict):
             made.inner = {key: each.copy() for key, each in self.inner.items()}
@@ -69,7 +69,7 @@ def _index(step: str | int) -> int | None:
 
 
 def apply(patch: Document, target: Written) -> None:
-    """Apply the operations of a patch, in order. One whose path is unknown here changes nothing."""
+    """Apply the operations of a patch, in order. An operation on an unknown path changes nothing."""
     for index, operation in enumerate(patch.data if isinstance(patch.data, list) else ()):
         if isinstance(operation, dict) and (steps := _pointer(operation.get("path"))):
             _apply(patch, index, operation, steps, target)

@@ -37,7 +37,7 @@ def may_be_template(text: str) -> bool:
 
 
 def _has_gap(text: str) -> bool:
-    """Return whether a word ends with `{}`, where a program formats the text; alone, it is an empty mapping."""
+    """Return whether a word ends with the placeholder `{}`; `{}` alone is an empty mapping."""
     at = text.find("{}", 1)
     while at >= 0:
         if text[at - 1].isalnum() or text[at - 1] in "-_":

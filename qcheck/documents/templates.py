@@ -104,7 +104,7 @@ OF_CLOUDS: dict[str, frozenset[str]] = {
     "karpenter.azure.com": frozenset({"vnetSubnetID", "tags"}),
     "karpenter.k8s.gcp": frozenset({"serviceAccount", "imageSelectorTerms", "labels", "networkTags"}),
 }
-"""Fields, by API group, that name parts of a cloud account: they say nothing about the nodes."""
+"""Fields, by API group, that name parts of a cloud account: they are irrelevant to capacity."""
 OWN_TEMPLATES = (
     "argoproj.io/",
     "kyverno.io/",
@@ -160,7 +160,7 @@ def is_open(value: str) -> bool:
 
 
 def _in_values(data: object, free: frozenset[str], of: str = "", within: str = "") -> Iterator[str]:
-    """Yield the placeholders in a value of the field `of`, itself in the field `within`; fields in `free` may have any."""
+    """Yield the placeholders in a value of the field `of`, inside the field `within`; fields in `free` are not searched."""
     if isinstance(data, dict):
         is_parameter = not OF_PARAMETERS.isdisjoint(data)
         for key, value in data.items():

@@ -74,7 +74,7 @@ class Traced(Document):
 
 
 def _is_merged(patch: Document, route: Route, value: object) -> bool:
-    """Return whether a strategic merge patch writes a value, other than the name by which it finds its object."""
+    """Return whether a strategic merge patch writes a value other than the name of its object."""
     if not isinstance(patch.data, dict) or isinstance(value, (dict, list)) or route == NAME:
         return False
     return patch.has(route) and _at(patch.data, route) == value

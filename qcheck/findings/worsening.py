@@ -23,7 +23,7 @@ OF_RULE = {
     "QC609": ("maximum",),
     "QC963": ("task",),
 }
-"""Further entries that state how bad a finding of one rule is."""
+"""Further entries that measure a finding, by rule."""
 
 GAPS = (
     ("reserved", "static"),
@@ -42,7 +42,7 @@ GAPS = (
     ("limit", "ceiling"),
     ("pod", "quota"),
 )
-"""Pairs of entries whose excess does the same: if it grows, the finding is worse."""
+"""Pairs of entries whose difference measures a finding: if it grows, the finding is worse."""
 
 
 def amounts(found: Finding) -> dict[str, int]:

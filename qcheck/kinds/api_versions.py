@@ -80,7 +80,7 @@ def served_versions(kind: str, release: Release) -> list[str]:
 
 
 def installed_versions(kind: str, target: Target) -> Iterator[tuple[Place, Sequence[str]]]:
-    """Yield what the files install: the versions of a kind that each release or definition serves, and its place."""
+    """Yield the versions of a kind that each installed release or definition serves, with its place."""
     for each in target.installed:
         if each.release is not None:
             yield each.place.named(f"this installs Kueue {shown(each.release)}"), served_versions(kind, each.release)
@@ -90,18 +90,19 @@ def installed_versions(kind: str, target: Target) -> Iterator[tuple[Place, Seque
 
 
 def by_installation(problem: Problem, target: Target) -> Problem:
-    """Return a problem with an apiVersion, as a doubt if something older in the files serves that version."""
+    """Return a problem with an apiVersion; it is uncertain if the files install something older that serves that version."""
     identity = problem.object
     if identity is None or problem.code not in (ProblemCode.API_VERSION_DEPRECATED, ProblemCode.API_VERSION_GONE):
         return problem
     is_gone = problem.code is ProblemCode.API_VERSION_GONE
+    fix = problem.help
     for place, versions in installed_versions(identity.kind, target):
         newest = served_versions(identity.kind, target.release)[-1:]
         lacks_newest = not newest or newest[0] not in versions
         if identity.version in versions and (is_gone or lacks_newest):
             problem = replace(problem, related=(*problem.related, place), certain=False)
-            if lacks_newest:
-                problem = replace(problem, help=f"Upgrade Kueue first. Then: {problem.help}")
+            if lacks_newest and fix:
+                problem = replace(problem, help=f"Upgrade Kueue first, then {fix[:1].lower()}{fix[1:]}")
     return problem
 
 

@@ -1,7 +1,7 @@
-"""The question whether a pod's label selector matches the pods of its own workload.
+"""Label selectors of pods that may match the pods of their own workload.
 
-A controller adds labels to the template's, such as the name of the Job. Their values are known or not; a selector that
-names an unknown one may match.
+A controller adds labels to those of the template, such as the name of the Job. A selector may match a label whose value
+is unknown.
 """
 
 from __future__ import annotations

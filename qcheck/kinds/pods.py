@@ -21,7 +21,7 @@ _NO_LABELS: Mapping[str, str] = {}
 
 
 def pod_template(template: Cursor, added: Mapping[str, str] = _NO_LABELS) -> PodTemplate:
-    """Return a PodTemplateSpec (`metadata` and `spec`), or a Pod, as a pod template; `added` are its controller's labels."""
+    """Return a PodTemplateSpec (`metadata` and `spec`) or a Pod as a pod template; `added` are labels of its controller."""
     spec = template["spec"]
     labels, annotations = metadata(template)
     own = {**added, **labels}
@@ -44,7 +44,7 @@ def pod_template(template: Cursor, added: Mapping[str, str] = _NO_LABELS) -> Pod
 
 
 _WITH_PLACES = frozenset({"containers", "initContainers", "topologySpreadConstraints", "volumes"})
-"""The fields of a pod from which places are read, or which are long and not used."""
+"""Fields of a pod that contain places of interest, or that are long and unused."""
 
 
 def _without(spec: Cursor, fields: frozenset[str]) -> Cursor:
@@ -55,7 +55,7 @@ def _without(spec: Cursor, fields: frozenset[str]) -> Cursor:
 
 @by_content
 def _alike(spec: Cursor) -> PodTemplate:
-    """Return the pod template of a spec without containers; equal for pods that differ in nothing else."""
+    """Return the pod template of a spec without its containers."""
     affinity, resources = spec["affinity"], spec["resources"]
     pod, anti = (affinity[side].items_at(_REQUIRED) for side in ("podAffinity", "podAntiAffinity"))
     return PodTemplate(
@@ -86,7 +86,7 @@ def _alike(spec: Cursor) -> PodTemplate:
 
 
 def _affinities(affinity: Cursor, labels: Mapping[str, str]) -> tuple[bool, bool]:
-    """Return whether the pods keep each other off their nodes, and whether they also depend on other pods or domains."""
+    """Return whether the pods exclude each other from their nodes, and whether they also depend on other pods or domains."""
     anti = affinity["podAntiAffinity"].items_at(_REQUIRED)
     apart = sum(_keeps_apart(term, labels) for term in anti)
     return apart > 0, bool(affinity["podAffinity"].items_at(_REQUIRED)) or apart < len(anti)

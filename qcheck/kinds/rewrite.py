@@ -89,7 +89,7 @@ def _renames(root: Cursor, identity: ObjectId, target: Target, problem: Problem)
 
 
 def _known_to_all(identity: ObjectId, target: Target, part: str) -> dict[str, SchemaNode]:
-    """Return the fields below `part` that the target has, and what the files install if it serves the version."""
+    """Return the fields below `part` that exist in the target and in every installed release that serves the version."""
     releases = [target.release, *(each.release for each in target.installed if each.release is not None)]
     found = [described(identity.group, identity.version, identity.kind, release) for release in releases]
     if found[0] is None:

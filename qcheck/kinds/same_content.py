@@ -1,4 +1,4 @@
-"""Remembers what is read from equal parts of documents: thousands of objects are often a few different ones."""
+"""A cache of the values read from equal parts of documents, because thousands of objects often have few distinct parts."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 MOST, LARGEST = 2000, 2000
-"""The most values that are remembered of one kind, and the most bytes of what each is read from."""
+"""The maximum number of cached values of one kind, and the maximum size of their input in bytes."""
 WITHOUT_REFERENCES = 2
-"""The last version of marshal's format in which equal data has equal bytes."""
+"""The last version of the marshal format in which equal data has equal bytes."""
 
 
 def by_content(read: Callable[[Cursor], T]) -> Callable[[Cursor], T]:
-    """Return a reader that gives one value for all equal data; `read` must use nothing but the data.
+    """Return a reader that returns the same value for equal data; `read` must depend only on the data.
 
-    `marshal` distinguishes values that Python considers equal: 1, 1.0 and True, and the order of keys. It cannot write a
-    value that only running Terraform would determine.
+    `marshal` distinguishes values that Python considers equal: 1, 1.0 and True, and the order of keys. It cannot
+    encode a value that is known only to Terraform.
     """
     known: dict[bytes, T] = {}
 

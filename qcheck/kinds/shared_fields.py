@@ -60,7 +60,7 @@ def quantity(at: Cursor) -> Quantity | None:
 
 
 def quantity_at(at: Cursor, key: str) -> Quantity | None:
-    """Return the quantity under a key: `quantity(at[key])`, but cheaper."""
+    """Return `quantity(at[key])`, without creating a cursor."""
     return _parsed(at.data.get(key) if isinstance(at.data, dict) else None)
 
 

@@ -55,7 +55,7 @@ TEMPLATES = (
     "controlplane.cluster.x-k8s.io",
     "rke-machine-config.cattle.io",
 )
-"""Groups of Cluster API and Rancher whose objects machines refer to, of any kind."""
+"""Groups of Cluster API and Rancher with objects of any kind to which machines refer."""
 PLAIN_READERS = (("terraform_version", "terraform.read"), ("InstanceGroups", "hyperpod"))
 """Modules that read documents without apiVersion and kind, by a word that these contain."""
 CONFIG_MAP, CLUSTER_POLICY = ("", "ConfigMap"), ("nvidia.com", "ClusterPolicy")
@@ -63,7 +63,7 @@ PLUGIN_WORDS = ("timeSlicing", "mps:", "mig-configs", "migManager", "migStrategy
 """Words of which every configuration of NVIDIA's device plugin contains at least one."""
 BLUEPRINT = "gke-node-pool"
 UNREAD_TYPES = ("AWS::", "Microsoft.ContainerService/", ":NodeGroup", ":NodePool", ":AgentPool", ":ManagedNode")
-"""The node pools of recognised formats that are not read have a type that contains one of these, or are in a blueprint."""
+"""Signs of node pools in recognised formats that are not read: parts of their types, or of a blueprint."""
 HCL = (".tf", ".tfvars", ".tf.json", ".tfvars.json")
 
 
@@ -79,7 +79,7 @@ def recognises_text(text: str) -> bool:
 
 
 def may_be_unread(text: str) -> bool:
-    """Return whether a text may define node pools in a recognised format that is not read."""
+    """Return whether a text may define node pools in a recognised but unsupported format."""
     return BLUEPRINT in text or ("ype" in text and any(word in text for word in UNREAD_TYPES))
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 LABEL = "cloud.google.com/compute-class"
 STANDARD = ("ct6e", "tpu7x")
-"""Families whose machine types are named `standard`; those of older ones are `hightpu`."""
+"""Families with machine types named `standard`; machine types of older families are named `hightpu`."""
 
 
 def read_pools(root: Cursor, context: PoolContext) -> Iterator[NodePool]:
@@ -98,7 +98,7 @@ def _types(priorities: list[Cursor], own: Mapping[str, Machine]) -> PoolMachineT
 
 
 def _tpu_machine(tpu: Cursor) -> str | None:
-    """Return the machine type with a number of TPU chips of a type."""
+    """Return the machine type with the given number and type of TPU chips."""
     families = [family for family, accelerator in GKE_TPUS.items() if accelerator == tpu["type"].text()]
     count = tpu["count"].integer()
     if not families or count is None:

@@ -127,7 +127,9 @@ def _type_of(
             return PoolMachineTypes(
                 (Machine(None, annotated, dict.fromkeys(annotated, Certainty.DECLARED), source="annotations"),)
             ), annotations
-        return PoolMachineTypes((), f"its infrastructure template {at['name'].text() or ''} is not among the files"), at
+        return PoolMachineTypes(
+            (), f"its infrastructure template {at['name'].text() or ''} was not found in the files"
+        ), at
     name = found.text() or ""
     types = look_up((name,), None, own)
     if types.first is None:

@@ -31,7 +31,7 @@ EVERY = re.compile(r"all-(\d+g\.\d+gb)")
 
 
 class Sharing(Value):
-    """`sharing` of a device-plugin configuration: replicas by resource, whether they are renamed, if a pod gets only one."""
+    """`sharing` of a device-plugin configuration: replicas by resource, renaming, and whether a pod may request only one."""
 
     place: Place
     replicas: dict[str, int]
@@ -42,7 +42,7 @@ class Sharing(Value):
 class Plugin:
     """All configurations that were read for one cluster.
 
-    `is_unselected`: they share GPUs, but no pool and no setting of the operator selects one, so nodes may have any of them.
+    `is_unselected`: they share GPUs, but no pool and no operator setting selects one, so nodes may use any of them.
     """
 
     def __init__(self) -> None:
@@ -92,9 +92,9 @@ class Plugin:
         return _as_karpenter_counts(pool, shared) if pool.autoscaler == KARPENTER else shared
 
     def _undecided(self, pool: NodePool) -> NodePool:
-        """Return the pool with an uncertain number of GPUs: its nodes may share them, likely by the only configuration."""
+        """Return the pool with an uncertain number of GPUs, estimated from the configuration if there is only one."""
         name, sharing = next(iter(self.sharing.items()))
-        why = f"its GPUs may be shared: no node label and no setting of the operator selects the configuration {name}"
+        why = f"its GPUs may be shared (no node label and no operator setting selects the configuration {name})"
         only = sharing if len(self.sharing) == 1 else None
         machines = tuple(_probably(m, only) if _counts_gpus(m) else m for m in pool.machines)
         named = {} if pool.why_unknown else {"why_unknown": why, "unknown_place": sharing.place}
@@ -139,12 +139,12 @@ class Plugin:
 
 
 def _counts_gpus(machine: Machine) -> bool:
-    """Return whether a machine's GPUs are those of its type; nodes and declared pools state what they advertise."""
+    """Return whether a machine's GPUs are taken from its type; nodes and declared pools state what they advertise."""
     return bool(machine.allocatable.get(GPU)) and machine.sure.get(GPU) is not Certainty.DECLARED
 
 
 def _probably(machine: Machine, config: Sharing | None) -> Machine:
-    """Return the machine with the replicas of a configuration as estimates; its GPUs are unknown if they may be gone."""
+    """Return the machine with the replicas of a configuration as estimates; its GPUs are unknown if they may be renamed."""
     shared = machine if config is None else _multiplied(machine, config, machine.allocatable[GPU])
     changed = {r for r, n in shared.allocatable.items() if machine.allocatable.get(r) != n}
     is_open = config is None or GPU not in shared.allocatable

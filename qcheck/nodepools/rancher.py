@@ -1,6 +1,6 @@
 """Rancher: the machine pools of a `provisioning.cattle.io` Cluster.
 
-The machine type is in an object of the group `rke-machine-config.cattle.io` that the pool names.
+The pool refers to an object of the group `rke-machine-config.cattle.io`, which contains the machine type.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ def _types(reference: Cursor, context: PoolContext) -> tuple[PoolMachineTypes, C
     kind, name = reference["kind"].text() or "", reference["name"].text() or ""
     found = context.find(kind, name)
     if found is None:
-        return PoolMachineTypes((), f"its machine configuration {name} is not among the files"), reference["name"]
+        return PoolMachineTypes((), f"its machine configuration {name} was not found in the files"), reference["name"]
     if kind not in TYPES:
-        return PoolMachineTypes((), f"a {kind} names no machine type"), reference["name"]
+        return PoolMachineTypes((), f"a {kind} does not state a machine type"), reference["name"]
     provider, field = TYPES[kind]
     figures, at = Figures(), found[field]
     size = figures.text(at)

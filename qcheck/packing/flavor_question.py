@@ -171,7 +171,7 @@ def nodes_of(
 def _best_free(
     _: Cluster, group: NodeGroup, asked: tuple[str, ...], view: str, evicted: frozenset[ObjectId]
 ) -> dict[str, int]:
-    """Return the most of each resource that a node of a group has free."""
+    """Return the maximum free amount of each resource on a node of a group."""
     return {r: max((_free(group, c, r, view, evicted) for c in group.classes), default=0) for r in asked}
 
 

@@ -200,9 +200,7 @@ def _spread_unknown(pods: list[Wanted]) -> Iterator[Reason]:
 def _not_judged(pods: list[Wanted]) -> Iterator[Reason]:
     part = common_part(each.template for each in pods)
     if part is not None and not are_comparable(each.template for each in pods):
-        message = (
-            "the pods request parts of GPUs of several sizes, or whole GPUs too: how they share GPUs is not judged"
-        )
+        message = "the pods request different fractions of GPUs, or whole GPUs as well: how they share GPUs is unknown"
         yield Reason(ReasonCode.NODES_UNKNOWN, ReasonCause.UNCERTAIN, message, part.place)
     for each in pods:
         if each.template.has_pod_affinity:

@@ -1,7 +1,7 @@
 """Devices that pods share: the slots of a node, and the slots that a pod takes.
 
-A device has as many slots as it holds equal parts, and a pod takes one slot on each of its devices. KAI divides the memory
-of a GPU: a node's label states it in MiB, rounded down to hundreds; without the label KAI assumes 100.
+A device has one slot for each equal part that fits on it, and a pod takes one slot on each of its devices. KAI divides the
+memory of a GPU: a node's label states it in MiB, rounded down to hundreds; without the label, KAI assumes 100.
 
 Source: KAI 0.17 `pkg/scheduler/api/node_info`.
 """
@@ -23,7 +23,7 @@ SLOTS = "slots of shared GPUs"
 _ROUNDED_TO = 100
 _ASSUMED = 100
 _MOST = 1000
-"""More pods than can share a device in practice."""
+"""A number of pods that no device supports in practice."""
 
 
 def memory_of_device(labels: Labels) -> int | None:
@@ -33,7 +33,7 @@ def memory_of_device(labels: Labels) -> int | None:
 
 
 def slots(part: DevicePart, devices: int, labels: Labels, at_best: bool) -> int:
-    """Return how many parts fit on a node's devices; fewer devices than a pod needs count as one slot each."""
+    """Return the number of parts that fit on a node's devices; too few devices for a pod count as one slot each."""
     per_device = _per_device(part, memory_of_device(labels), at_best)
     return devices * per_device if devices >= part.devices else devices
 
@@ -60,13 +60,13 @@ def slots_requested(template: PodTemplate) -> Amounts:
 
 
 def common_part(templates: Iterable[PodTemplate]) -> DevicePart | None:
-    """Return the part of the template that needs most devices; None if none shares devices."""
+    """Return the part for the template that needs the most devices; None if no template shares devices."""
     parts = (t.device_part for t in templates)
     return max((p for p in parts if p is not None), key=lambda p: p.devices, default=None)
 
 
 def are_comparable(templates: Iterable[PodTemplate]) -> bool:
-    """Return whether slots describe all pods: those that share devices want equal parts, and no other takes devices."""
+    """Return whether slots describe all pods: pods that share devices request equal parts, and no others request devices."""
     listed = list(templates)
     parts = {(p.share, p.memory) for t in listed if (p := t.device_part) is not None}
     if not parts:

@@ -164,13 +164,13 @@ def _taints(cluster: Cluster, pod_set: PodSet, shape: WantedPods) -> Reason | No
 
 
 def _rejected(pod_set: PodSet, shape: WantedPods) -> Reason | None:
-    """Return the reason if the device plugin of every usable node rejects the pods: they get a node, then fail."""
+    """Return the reason if the device plugins of all usable nodes reject the pods after kube-scheduler has placed them."""
     able = [h for h in shape.hosts if h.possible]
     resource = rejected_resource(shape, able[0].group) if able else None
     if resource is None or any(rejected_resource(shape, h.group) is None for h in able):
         return None
     message = (
-        f"a pod of pod set {pod_set.name} asks for {shape.request[resource]} {resource}, and the device plugin of "
+        f"a pod of pod set {pod_set.name} asks for {shape.request[resource]} {resource}, but the device plugin of "
         f"{', '.join(h.group.name for h in able)} shares GPUs and rejects pods that ask for more than one "
         "(failRequestsGreaterThanOne)"
     )

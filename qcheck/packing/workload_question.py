@@ -89,7 +89,7 @@ def _pods(cluster: Cluster, shape: WantedPods, shapes: tuple[WantedPods, ...], a
 
 
 def rejected_resource(shape: WantedPods, group: NodeGroup) -> str | None:
-    """Return a shared device of which the pods request more than one, if the group's device plugins reject such pods."""
+    """Return a shared device if the pods request more than one and the group's device plugins reject such requests."""
     several = [r for r, n in shape.request.items() if n > 1]
     return next((r for r in several if group.classes and all(r in c.machine.one_per_pod for c in group.classes)), None)
 
@@ -117,7 +117,7 @@ def _ports_taken(
 def _at_best(
     _: Cluster, group: NodeGroup, asked: tuple[str, ...], part: DevicePart | None, evicted: frozenset[ObjectId]
 ) -> Amounts:
-    """Return what each node of a group has for the pods at best; of several machine types, the best per resource."""
+    """Return the most that each node of a group may offer the pods; of several machine types, the maximum per resource."""
     if not group.classes:
         return dict.fromkeys(asked, PLENTY)
     return {r: max(_best_of(c, r, part, evicted) for c in group.classes) for r in asked}
@@ -142,14 +142,14 @@ def _stays(cluster: Cluster, daemon_set: DaemonSet, templates: list[PodTemplate]
 
 
 def _slots_of(node: NodeClass, part: DevicePart | None, free: Callable[[str], int], at_best: bool) -> int:
-    """Return the slots of a node's shared devices, of which it has `free`."""
+    """Return the number of slots on a node with `free` shared devices."""
     devices = 0 if part is None else free(part.resource)
     return devices if part is None or devices >= PLENTY else slots(part, devices, node.labels, at_best)
 
 
 @answered_once
 def _for_sure(_: Cluster, group: NodeGroup, asked: tuple[str, ...], part: DevicePart | None) -> Amounts:
-    """Return what each node of a group is sure to have; of several machine types, the worst per resource."""
+    """Return the least that each node of a group offers; of several machine types, the minimum per resource."""
     return {r: min((_worst_of(c, r, part) for c in group.classes), default=0) for r in asked}
 
 

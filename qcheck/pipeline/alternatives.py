@@ -1,4 +1,4 @@
-"""Signs that several definitions of one object are alternatives, of which a cluster gets one at a time."""
+"""Signs that several definitions of an object are alternatives, only one of which is applied at a time."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 SHOWN = frozenset(
     {"doc", "docs", "example", "examples", "sample", "samples", "tutorial", "tutorials", "tests", "e2e", "hack"}
 )
-"""Words in the names of directories of documentation and tests, each of whose files is applied on its own."""
+"""Words in the names of directories of documentation and tests, whose files are applied individually."""
 TESTS = frozenset({"test", "testing", "demo"})
-"""The same, but also names of clusters, unless all definitions are there."""
+"""Further words, which may also name clusters: they count only if all definitions are in such directories."""
 WORD = re.compile(r"[a-z0-9]+")
 RELEASE = re.compile(r"(?:^|[-_.a-z])v?(\d+\.\d+[\w.-]*)", re.IGNORECASE)
-"""A part of a path that names a release, as `v1.2.0` does."""
+"""A part of a path that names a release, such as `v1.2.0`."""
 ONE_AT_A_TIME = frozenset(
     {"Job", "MPIJob", "PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "TrainJob", "JobSet", "RayJob"}
     | {"RayCluster", "SparkApplication", "AppWrapper", "Pod"}
 )
-"""Kinds that people submit, and delete before they submit another one of that name."""
+"""Kinds that people submit, and delete before they submit another one with the same name."""
 
 
 def doubt_of(definitions: Sequence[Cursor], top: str) -> str:
-    """Return why differing definitions may be alternatives, as the end of a sentence; nothing if they conflict.
+    """Return the reason that differing definitions may be alternatives, as the end of a sentence; empty if they conflict.
 
     `top` is the directory that contains everything that was read.
     """
@@ -51,6 +51,6 @@ def doubt_of(definitions: Sequence[Cursor], top: str) -> str:
 
 
 def _are_variants(files: Sequence[Text]) -> bool:
-    """Return whether files define the same kinds of objects, several each: people choose one of them."""
+    """Return whether each file defines several objects, of the same kinds: people choose one of the files."""
     kinds = [sorted(re.findall(KIND, file.text)) for file in files]
     return len(kinds[0]) > 1 and all(each == kinds[0] for each in kinds)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from qcheck.settings import RuleChoice
 
 MANY = 1000
-"""The number of objects from which a second process pays for its start."""
+"""The number of objects from which a second process is worth its start-up time."""
 
 
 def checked(gathered: Gathered, settings: Settings, watch: Watch = unwatched, before: Gathered | None = None) -> Result:
@@ -57,7 +57,7 @@ def _run(
     catalogue: dict[str, Rule],
     change: ClusterChange | None,
 ) -> RuleRun:
-    """Apply the rules to a cluster; with many objects, a second process finds the rules that find nothing."""
+    """Apply the rules to a cluster; with many objects, a second process determines which rules have no findings."""
     if cluster.size < MANY:
         return run(cluster, rules, params, catalogue, change)
     from qcheck.pipeline.quiet_rules import quiet_rules  # 0.3 ms

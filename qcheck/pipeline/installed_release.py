@@ -1,4 +1,4 @@
-"""Problems of objects that the release of Kueue which the files install does not have."""
+"""Problems that do not occur in the release of Kueue that the files install."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def by_installed_release(
     assumed: Release,
     judged_by: Callable[[Release, Set[str]], Sequence[Problem]],
 ) -> list[Problem]:
-    """Return the problems; rejections that the installed release does not repeat are no proof and have no fix.
+    """Return the problems; those that do not occur in the installed release are uncertain and have no fix.
 
     `judged_by` returns the problems of the objects in some files for a release.
     """
@@ -43,11 +43,12 @@ def _key(problem: Problem) -> Key:
 
 
 def _doubted(problem: Problem, install: KueueInstall, release: Release) -> Problem:
+    fix = problem.help
     return replace(
         problem,
         certain=False,
-        help=f'Set `kueue: "{release}"` in the settings if the cluster runs that release, which accepts this. '
-        f"Before an upgrade: {problem.help[:1].lower()}{problem.help[1:]}",
+        help=f'Set `kueue: "{release}"` in the settings if the cluster runs that release, which accepts this.'
+        + (f" Before an upgrade, {fix[:1].lower()}{fix[1:]}" if fix else ""),
         fixes=(),
         related=(*problem.related, install.place.named(f"this installs Kueue {release}")),
     )

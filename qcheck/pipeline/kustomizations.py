@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DEEPEST = 32
 """The maximum nesting of kustomizations."""
 MOST_REACHED = 10_000
-"""The maximum number of ways from one kustomization to others, in addition to one way to each."""
+"""The maximum number of paths from one kustomization to others, in addition to one path to each."""
 
 
 class Reached(Value):
@@ -57,7 +57,7 @@ class KustomizationTree:
         self._within = within
         self._members: dict[str, Kustomization | None] = {}
         self.incomplete: dict[str, Kustomization] = {}
-        """Kustomizations of which `reach` did not yield all files, by path."""
+        """Kustomizations for which `reach` did not yield all files, by path."""
         self.folders = [posixpath.dirname(path) or "." for path in self._texts if posixpath.basename(path) in NAMES]
 
     def member(self, folder: str) -> Kustomization | None:
@@ -84,7 +84,7 @@ class KustomizationTree:
         return [m for m in members if m.folder not in taken and not m.is_component]
 
     def reach(self, top: Kustomization) -> Iterator[Reached]:
-        """Yield every file below a kustomization, by every way to it. Beyond the limits, it is `incomplete`."""
+        """Yield every file below a kustomization, once for each path to it. Beyond the limits, it is `incomplete`."""
         allowed = iter(range(MOST_REACHED + len(self.folders)))
         for reached in self._reach(top, (), 0, allowed):
             if reached is None:

@@ -184,7 +184,7 @@ def _policy(policy: Policy, loaded: Sequence[Loaded]) -> Policy:
 
 
 def _installs(loaded: Sequence[Loaded]) -> tuple[KueueInstall | None, KueueInstall | None]:
-    """Return how Kueue is installed, as far as the files agree, and its oldest installation."""
+    """Return the installation of Kueue, as far as the files agree, and the oldest one."""
     if not any(mentions_install(f.text.text) for f in loaded):
         return None, None
     from qcheck.cluster.kueue_install import agreed, oldest  # 0.1 ms

@@ -1,4 +1,4 @@
-"""Files that state changes to objects: patches of kustomizations, whether a kustomization uses them or not."""
+"""Files that contain changes to objects: patches, even those that no kustomization uses."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from qcheck.pipeline.kustomizations import KustomizationTree
 
 USED = "a patch of a kustomization: its result is known only after rendering (`render` in the settings)"
-UNUSED = "a patch that no kustomization here uses: it is part of an object"
+UNUSED = "a patch that no kustomization uses: it is not a complete object"
 DIRECTIVES = ("$patch", "$retainKeys", "$setElementOrder/")
-"""Starts of the keys of strategic merge patches, which no object has."""
+"""Prefixes of keys of strategic merge patches, which no object contains."""
 DIRECTIVE = r"\$(?:patch|retainKeys|setElementOrder/\w+)[\"']?[ \t]*:"
-"""Such a key, if only `BEFORE` is before it on its line."""
+"""Such a key, preceded only by `BEFORE` on its line."""
 BEFORE = r"[ \t-]*[\"']?"
 NAMED = r"(?i)(?:^|[-_.])patch(?:es)?(?:[-_.]|$)"
 WITH_SELECTOR = frozenset({"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"})
@@ -29,7 +29,7 @@ WITH_PODS = WITH_SELECTOR | {"Job", "Pod"}
 
 
 def patch_files(loaded: Sequence[Loaded]) -> list[files.NotLoaded]:
-    """Return the files that kustomizations apply as patches, and other files that cannot be objects of their own."""
+    """Return the files that kustomizations apply as patches, and other files that do not define complete objects."""
     tree = _kustomizations(loaded)
     found = _used(tree, loaded) if tree else []
     used = {n.path for n in found}
@@ -81,7 +81,7 @@ def _objects(file: Loaded) -> Iterator[Cursor]:
 
 
 def _is_incomplete(found: Cursor) -> bool:
-    """Return whether an object with pods lacks what every such object has: a selector, and images of its containers."""
+    """Return whether an object with pods lacks required fields: its selector, or the images of its containers."""
     spec, kind = found["spec"], found.text_at("kind")
     if kind not in WITH_PODS or (kind in WITH_SELECTOR and spec["selector"].exists):
         return False

@@ -1,4 +1,4 @@
-"""Rules that find nothing: a second process looks for them among some of the rules."""
+"""Rules without findings, which a second process determines for some families."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from qcheck.findings.catalogue import Params, Rule
 
 APART = frozenset({"priority", "queues"})
-"""Families of rules that use few of the answers that other rules use, so little is computed twice."""
+"""Families of rules that share few intermediate results with the other rules, so little is computed twice."""
 
 
 def quiet_rules(
     cluster: Cluster, rules: Sequence[Rule], params: Mapping[str, Params], catalogue: Mapping[str, Rule]
 ) -> Callable[[Rule], bool]:
-    """Return a function that tells whether a rule is known to find nothing.
+    """Return a function that tells whether a rule is known to have no findings.
 
-    A second process runs the rules of the families `APART` meanwhile, and the function waits for it at the first of them.
-    Rules with findings run again here, because findings point into documents.
+    A second process runs the rules of the families `APART`; the function waits for it when it is called for the first of
+    them. Rules with findings run again in this process, because findings refer to documents.
     """
     apart = [rule for rule in rules if rule.family in APART]
     if not apart:

@@ -21,7 +21,7 @@ INCLUDED = r"\{\{-?\s*(?:include|template|tpl)\b"
 BATCH = ("kueue.x-k8s.io/", "kai.scheduler", "scheduling.run.ai")
 """API groups and labels that show that an object concerns queues."""
 VOLCANO = re.compile(r"(?<!serving\.)volcano\.sh/")
-"""The same of Volcano, without the groups of Kthena, which serves models."""
+"""The same for Volcano, without the groups of Kthena, which serves models."""
 SEPARATOR = re.compile(r"^---", re.MULTILINE)
 TOP_KIND = re.compile(r"""^["']?kind["']?[ \t]*:[ \t]*["']?(\w+)""", re.MULTILINE)
 DEFINITION = "CustomResourceDefinition"
@@ -29,7 +29,7 @@ DEFINITION = "CustomResourceDefinition"
 OF_SOFTWARE = frozenset(
     {DEFINITION, "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "ServiceAccount", "Service"}
 )
-"""Kinds that name kinds and groups of queues but are neither queues nor nodes nor pods."""
+"""Kinds whose objects mention kinds and groups of queues, but define no queues, nodes or pods."""
 TAKING = frozenset({"DaemonSet", "Deployment", "StatefulSet", "Job"})
 """Kinds of pods, which may take accelerators."""
 REFERRED = frozenset({"PriorityClass"})

@@ -150,7 +150,7 @@ class _RenderPlan:
             self.unread.append(Unread(top.folder, kinds, top.place))
 
     def _incomplete(self, top: Kustomization) -> None:
-        """Report a kustomization that is not followed completely, unless it is reported as a whole."""
+        """Report a kustomization that is only partly followed, unless a problem already covers all of it."""
         if all(u.path != top.folder for u in self.unread):
             self.problems.append(incomplete_problem(top))
             self.unread.append(Unread(top.folder, None, top.place))

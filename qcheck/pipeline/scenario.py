@@ -108,7 +108,7 @@ class ScenarioPart(QuestionPart):
     def _is_not_endless(cls, entries: list[ScenarioWorkloadPart]) -> list[ScenarioWorkloadPart]:
         total = sum(entry.repeat.count if entry.repeat else 1 for entry in entries)
         if total > MOST_WORKLOADS:
-            raise ValueError(f"{total} workloads in all, more than {MOST_WORKLOADS}")
+            raise ValueError(f"{total} workloads in total, more than {MOST_WORKLOADS}")
         return entries
 
 

@@ -23,7 +23,7 @@ FORMATS = {
         r"""\btype\s*:\s*["']?(?:aws|eks|gcp|azure|azure-native):\w[\w/]*:(?:Managed)?(?:NodeGroup\w*|NodePool|AgentPool)\b"""
     ),
 }
-"""Text that only files of a format contain in which they define node pools."""
+"""Text by format that occurs only in definitions of node pools."""
 ANY = re.compile("|".join(f"(?P<f{at}>{pattern})" for at, pattern in enumerate(FORMATS.values())))
 
 

@@ -61,13 +61,13 @@ def kustomization_problem(
 
 
 def incomplete_problem(top: Kustomization) -> Problem:
-    """Return one problem for a kustomization of which not all files were followed."""
+    """Return one problem for a kustomization that includes files which were not followed."""
     return Problem(
         ProblemCode.TEMPLATE_NOT_RENDERED,
         top.place,
-        f"the kustomization {top.folder} includes others in more than {MOST_REACHED} ways or over more than {DEEPEST} "
-        "levels: not all are followed, and the files of the rest are read as they are",
-        f"Check its output alone: `kustomize build {top.folder} | qcheck check -`.",
+        f"the kustomization {top.folder} includes others in more than {MOST_REACHED} ways or more than {DEEPEST} "
+        "levels deep: qcheck does not follow all of them, and reads the files of the rest unrendered",
+        f"Check only its output: `kustomize build {top.folder} | qcheck check -`.",
         data={"engine": "kustomize", "root": top.folder},
     )
 

@@ -41,7 +41,7 @@ class Adjustable(Value):
 
     @property
     def kind(self) -> tuple[str, int, int, bool]:
-        """Everything that matters when it is lowered: cells of one kind are interchangeable."""
+        """The properties that matter when a cell is lowered: cells of the same kind are interchangeable."""
         return self.cell.pool, self.cell.promised, self.room, self.yields_last
 
 
@@ -143,7 +143,7 @@ def _choices(by_pool: Sequence[Sequence[Adjustable]], counts: Sequence[int]) -> 
 def _lowered(
     chosen: Sequence[Adjustable], wanted: dict[str, int], needed: int, room: GroupCapacity
 ) -> list[int] | None:
-    """Lower the chosen cells in proportion to what each can give, as far as their nodes allow.
+    """Lower the chosen cells in proportion to the most by which each can be lowered, as far as their nodes allow.
 
     All of them start at their floors, which must be met together with the others; then each is raised again. None if
     the floors cannot be met, or if a cell is not lowered after all.

@@ -25,7 +25,7 @@ def finding_lines(
 ) -> Iterator[str]:
     """Yield the lines of a finding, and the number of findings that follow from it. `many`: name its clusters.
 
-    `equal` are further findings with the same words: only their places are listed.
+    `equal` are further findings with the same message: only their places are listed.
     """
     assert found.rule is not None
     head = paint(found.severity, f"{found.severity}[{found.rule.id}]")
@@ -49,7 +49,7 @@ def finding_lines(
     if equal:
         places = ", ".join(plain(each.primary.line) for each in equal[:MOST_PLACES])
         more = f" and {plural(len(equal) - MOST_PLACES, 'more place')}" if len(equal) > MOST_PLACES else ""
-        yield f"{sign} and {len(equal)} more that say the same (--all shows them): {places}{more}"
+        yield f"{sign} and {len(equal)} more with the same message (--all shows them): {places}{more}"
 
 
 def _places(files: list[tuple[Origin, list[Mark]]], severity: str, width: int, paint: Paint) -> Iterator[str]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from qcheck.findings.result import Result
 
 FOLDED = 3
-"""The number of further findings with the same words from which only their places are listed."""
+"""The number of further findings with the same message from which only their places are listed."""
 STYLES = {"error": "1;31", "warning": "1;33", "note": "1;36", "bold": "1", "margin": "1;34", "dim": "2", "good": "1;32"}
 
 
@@ -68,7 +68,7 @@ def _findings(result: Result, paint: Paint) -> list[str]:
 
 
 def _alike(groups: Sequence[Group]) -> dict[tuple[object, ...], list[Group]]:
-    """Return the findings without consequences by what they say; errors are always shown in full."""
+    """Return the findings without consequences by message; errors are always shown in full."""
     found: dict[tuple[object, ...], list[Group]] = {}
     for group in groups:
         if not group.followers and group.head.severity is not Severity.ERROR:

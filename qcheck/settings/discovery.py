@@ -12,7 +12,7 @@ TABLE = "qcheck"
 
 
 def find_settings(first: str) -> str | None:
-    """Return the path of the settings file for inputs of which `first` is the first, or None.
+    """Return the path of the settings file for inputs that start with `first`, or None.
 
     Raises `SettingsError` if it cannot be read or if there are two in one folder.
     """
@@ -27,7 +27,9 @@ def find_settings(first: str) -> str | None:
 def _only(found: list[str]) -> str:
     path, *others = found
     if others:
-        raise SettingsError([f"{others[0]}: a second settings file beside {path}"], "Keep the settings in one of them.")
+        raise SettingsError(
+            [f"{others[0]}: a second settings file next to {path}"], "Keep the settings in one of them."
+        )
     if os.path.exists(path) and not os.path.isfile(path):
         raise SettingsError(
             [f"{path}: not a regular file"], "Remove or rename it, or name the settings file with --config."
@@ -53,9 +55,9 @@ def _up_to_working_directory(folders: list[str]) -> list[str]:
 
 
 def _has_table(path: str) -> bool:
-    """Return whether a pyproject.toml has settings of qcheck; without parsing it if it does not mention them.
+    """Return whether a pyproject.toml has settings of qcheck; parse it only if it mentions them.
 
-    One that mentions them and cannot be parsed counts as well: reading it explains the error.
+    A file that mentions them but cannot be parsed counts as well: reading it reports the error.
     """
     if not os.path.isfile(path):
         return False

@@ -123,7 +123,7 @@ def _toml(shown: str, text: str) -> tuple[object, Locate]:
 
 
 def _toml_line(text: str, route: Route) -> int:
-    """Return the line with most of the keys of `route` below `tool.qcheck`, by search: tomllib has no positions."""
+    """Search for the line with most of the keys of `route` below `tool.qcheck`, because tomllib has no positions."""
     wanted = ["tool", "qcheck", *(key for step in route if isinstance(step, str) for key in _toml_keys(step))]
     table: list[str] = []
     found, longest = 1, 0

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         namespace: str | None
 
     class ReserveLike(Protocol):
-        """A part that describes a reserve."""
+        """The part of the settings that describes a reserve."""
 
         per_node: Any
         total: Any
@@ -51,7 +51,7 @@ AUTO = "auto"
 
 
 def version_number(value: object) -> object:
-    """Check the version of a file's format: `true` and 1.0 equal 1 in Python but are not written for it."""
+    """Check the format version of a file: in Python, `true` and 1.0 equal 1, but they are not valid versions."""
     if isinstance(value, (bool, float)):
         raise ValueError(f"should be 1, not {str(value).lower()}")
     return value
@@ -59,13 +59,13 @@ def version_number(value: object) -> object:
 
 def not_blank(text: str) -> str:
     if not text.strip():
-        raise ValueError("must not be empty; write a value, or leave it out")
+        raise ValueError("must not be empty; write a value, or remove the key")
     return text
 
 
 def not_empty(items: L) -> L:
     if not items:
-        raise ValueError("must not be empty; name at least one, or leave it out")
+        raise ValueError("must not be empty; name at least one, or remove the key")
     return items
 
 

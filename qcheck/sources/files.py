@@ -49,10 +49,10 @@ SKIPPED = frozenset(
 )
 """Tool directories, which never contain manifests."""
 OF_OTHERS = {
-    "testdata": "test data, which no cluster gets: name the directory to check it",
+    "testdata": "test data, which is not deployed: name the directory to check it",
     "versioned_docs": "documentation of older releases: name the directory to check it",
 }
-"""Directories whose manifests are for no cluster (conventions of Go and of Docusaurus), with the reason."""
+"""Directories with manifests that are not deployed (conventions of Go and Docusaurus), with the reason."""
 GO_MODULES = ("vendor", "modules.txt")
 """The directory of Go's copies of other projects, and the file that identifies it."""
 OTHER_TEXTS = (
@@ -193,7 +193,7 @@ def shown(path: str) -> str:
 
 
 BLOCK = 1 << 18
-"""The most bytes that are requested at once: space for as many is reserved before."""
+"""The maximum number of bytes to request at once, because a read allocates that many in advance."""
 
 
 def _all(read: Callable[[int], bytes | None], size: int) -> bytes:

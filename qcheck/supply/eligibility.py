@@ -65,7 +65,7 @@ class Eligibility(Value):
 class Host(Value):
     """A node group as pods see it: `possible` if the pods may use some of its machines, `sure` if they may use all.
 
-    `takes_all`: they may use some machines, and match the labels of all nodes with these.
+    `takes_all`: they may use some machines, and match the labels of all nodes with those machines.
     """
 
     group: NodeGroup
@@ -96,7 +96,7 @@ def host(cluster: Cluster, demand: NodeDemand, group: NodeGroup) -> Host:
 
 @answered_once
 def _known_hosts(_: Cluster, demand: NodeDemand) -> tuple[dict[int, Host], bool]:
-    """Return the results for a demand by the identity of the groups, which they keep alive; and `enters_cordoned`."""
+    """Return the results for a demand by the identity of the groups, which they keep alive, and `enters_cordoned`."""
     return {}, enters_cordoned(demand)
 
 
@@ -117,7 +117,7 @@ def _host(cluster: Cluster, demand: NodeDemand, group: NodeGroup, cordoned: bool
 
 @answered_once
 def _not_selected(_: Cluster, group: NodeGroup, cordoned: bool) -> Host:
-    """Return the result for pods that select no node of a group: one object for all of them, because most are such."""
+    """Return the result for pods that select no node of a group: one shared object, because this is the most common case."""
     return Host(
         group, labels_match=False, repels=None, possible=False, takes_all=False, sure=False, enters_cordoned=cordoned
     )

@@ -1,4 +1,4 @@
-"""The demands of pods on a node besides capacity: labels, taints, a name.
+"""The demands of pods on a node other than capacity: labels, taints, a name.
 
 Many pods differ only in their requests, so few demands are distinct.
 """
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class NodeDemand(Value):
-    """The demands of pods on a node besides capacity. `devices` are the extended resources that they request.
+    """The demands of pods on a node other than capacity. `devices` are the extended resources that they request.
 
-    `compares`: tolerations that compare values count. They do for Kueue, but for kube-scheduler only behind a feature
+    `compares`: tolerations that compare values apply. They do in Kueue, but in kube-scheduler only with a feature
     gate.
     """
 
@@ -42,7 +42,7 @@ class NodeDemand(Value):
 def demand_of(
     cluster: Cluster, template: PodTemplate, asked: Iterable[str] = (), pool: QuotaPool | None = None
 ) -> NodeDemand:
-    """Return the demands of a template's pods as created by the API server, with the additions of a quota pool.
+    """Return the demands of a template's pods after the API server's defaults, with the additions of a quota pool.
 
     Equal demands are one object, so that answers can be cached by identity.
     """

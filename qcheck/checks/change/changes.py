@@ -116,7 +116,7 @@ def _same(cluster: Cluster, holder: QuotaHolder) -> QuotaHolder | None:
 
 @view
 def _holders(cluster: Cluster) -> dict[tuple[str, str], QuotaHolder]:
-    """Return the ClusterQueues and cohorts by kind and name; the first of several counts."""
+    """Return the ClusterQueues and cohorts by kind and name; of duplicates, the first one counts."""
     return {(h.id.kind, h.name): h for h in reversed((*cluster.queues, *cluster.cohorts))}
 
 

@@ -81,7 +81,7 @@ def _no_queue(missed: dict[tuple[str, str], list[Workload]]) -> Finding:
     for other in others:
         found = found.near(other.place, f"{other.by} names {other.name}")
     found = found.fixed_by(
-        "Add the queues to the paths, or set `complete: false` in the settings if they are elsewhere."
+        "Add the queues to the paths, or set `complete: false` in the settings if they are defined elsewhere."
     )
     return found.with_data(missing=queue, nearest=None, uses=len(uses), namespace=namespace)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from qcheck.schedulers.kai.jobs import KaiJob
 
 RAY = "ray.io"
-"""The API group of Ray, whose operator sets the scheduler of pods if a flag says so."""
+"""The API group of Ray, whose operator sets the scheduler of pods if a flag is set."""
 ANY_DEPTH = (0, 13)
 """The first release in which trees may have any depth; before, exactly two levels."""
 _MOST = 4
@@ -154,10 +154,10 @@ def _bypasses(cluster: Cluster, job: KaiJob) -> Finding:
     unless = "unless the Ray operator sets schedulerName, " if is_open else ""
     message = (
         f"{job.workload.id} carries the label {known.queue_label}: {job.queue.name}, but {unless}{other} schedules its pods: "
-        f"they use no quota of KAI, but take GPUs that {job.queue.name} relies on"
+        f"they are not counted against KAI quota, but take GPUs that {job.queue.name} relies on"
     )
     place = job.queue.place or job.workload.name_place
-    also = f"Run the Ray operator with --batch-scheduler={KAI_SCHEDULER}, or set" if is_open else "Set"
+    also = f"Run the Ray operator with --batch-scheduler={KAI_SCHEDULER}, set" if is_open else "Set"
     return (
         finding(place, message)
         .likely(is_open)

@@ -171,7 +171,7 @@ def _switched_off(shard: SchedulingShard) -> Iterator[Finding]:
 
 @rule("QC913")
 def history_never_read(cluster: Cluster) -> Iterator[Finding]:
-    """Report shards whose usage database is configured so that nothing is read from it; QC003 reports rejected values."""
+    """Report shards with a usage database that is never read because of its settings; QC003 reports rejected values."""
     for shard in cluster.kai_shards:
         if shard.usage is not None:
             may_connect = not cluster.kai_configs or cluster.kai_configs[0].has_prometheus

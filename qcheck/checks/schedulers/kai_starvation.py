@@ -159,9 +159,9 @@ def _has_gpus(queue: KaiQueue) -> bool:
 
 
 def _without_share(shard: Shard, leaf: KaiQueue, dimension: Dimension) -> KaiQueue | None:
-    """Return the queue that has neither quota nor weight, and keeps a leaf's share of a resource at 0; None without one.
+    """Return the queue without quota and weight that keeps a leaf's share of a resource at 0; None if there is none.
 
-    A queue takes its own quota whatever its parent has; an unlimited quota and a weight take a part of the parent's share.
+    A queue gets its own quota even if its parent has none; an unlimited quota and a weight divide the parent's share.
     """
     for queue in shard.path(leaf.name):
         terms = queue.terms[dimension]

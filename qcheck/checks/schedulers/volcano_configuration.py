@@ -83,7 +83,9 @@ def _switches(queues: Queues) -> Iterator[Finding]:
             message = f"the scheduler has no plugin {plugin.name} and starts without it"
             own = "" if near else ", unless it is a custom plugin"
             found = finding(plugin.place.at("name"), f"{message}{own}")
-            file = f"For a custom plugin, put {plugin.name}.so into the directory of --plugins-dir; else remove it."
+            file = (
+                f"For a custom plugin, put {plugin.name}.so into the directory of --plugins-dir; otherwise remove it."
+            )
             found = found.fixed_by(f"Write {near}.") if near else found.fixed_by(file).at_most(Severity.NOTE)
             yield _of_scheduler(queues, found.with_data(field="plugin", nearest=near))
         for key in HIERARCHY_KEYS:

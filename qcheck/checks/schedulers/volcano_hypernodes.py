@@ -144,9 +144,11 @@ def _without_hyper_nodes(cluster: Cluster, asking: list[tuple[ObjectId, NetworkT
     release = cluster.policy.volcano.version
     effect = "such jobs never start"
     if has_whole_cluster(cluster):
-        effect = f"Volcano {release} counts the whole cluster as one of tier 1, so the pods may run far apart"
+        effect = f"Volcano {release} treats the whole cluster as one of tier 1, so the pods may run on any nodes"
     message = f"{subject} has a hard network topology, but no HyperNode was read: if there is none, {effect}"
     found = finding(topology.place, message).about(subject)
     for other, its in others:
         found = found.near(its.place, f"{other} too")
-    return found.likely().fixed_by("Add the HyperNodes to the paths, or read those that Volcano discovers with --live.")
+    return found.likely().fixed_by(
+        "Add the HyperNodes to the paths, or use --live to read those that Volcano discovers."
+    )

@@ -63,7 +63,7 @@ def _of_layout(layout: MigLayout) -> Iterator[Finding]:
 
 
 def _on_nodes(cluster: Cluster, layout: MigLayout) -> Iterator[Finding]:
-    """Report a layout that is impossible on the GPUs of nodes whose label selects it; once for each GPU model."""
+    """Report a layout that is impossible on the GPUs of the nodes that select it, once for each GPU model."""
     seen: set[str] = set()
     for group in supply_of(cluster).groups:
         for node_class in group.classes:

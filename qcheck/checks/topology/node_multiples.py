@@ -72,7 +72,7 @@ def _is_completed(cluster: Cluster, quota: Cell, unit: int) -> bool:
 
 @view
 def _amounts_below(cluster: Cluster) -> dict[CellKey, Counter[tuple[int, int | None]]]:
-    """Return how many nodes with a parent promise and can borrow the same amounts of a cell."""
+    """Return the number of queues and cohorts below a parent by what they promise and can borrow of a cell."""
     found: dict[CellKey, Counter[tuple[int, int | None]]] = {}
     for node in (n for tree in trees_of(cluster) for n in tree.nodes if n.parent):
         for key, cell in node.cell.items():

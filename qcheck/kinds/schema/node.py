@@ -16,7 +16,7 @@ MARKS = "!?"
 """Ends of names of required fields."""
 REQUIRED = "required"
 OPEN = "open"
-"""The line of an object that may have further fields."""
+"""The line for an object that may have further fields."""
 CHECK = re.compile(r"[A-Z]+-[A-Z]\d\d")
 SCALARS = frozenset(
     {"string", "bool", "int32", "int64", "number", "quantity", "int-or-string", "time", "duration", "any"}
@@ -97,14 +97,14 @@ class SchemaNode:
         return name in self._lines
 
     def child(self, name: str) -> SchemaNode:
-        """Return a field. It is parsed here, because objects have few of the fields that are described."""
+        """Return a field. It is parsed on demand, because objects use few of the described fields."""
         if name not in self._parsed:
             line, below = self._lines[name]
             self._parsed[name] = _field(line.split(), below, self.check, self.scope)
         return self._parsed[name]
 
     def describe(self, lines: list[str]) -> None:
-        """Set the lines that describe the fields, without those of other versions and releases."""
+        """Set the lines that describe the fields, except those for other versions and releases."""
         below: list[str] = []
         for line in lines:
             if line.startswith(INDENT):

@@ -168,7 +168,7 @@ def _unknown(node: SchemaNode, key: str) -> Failure:
 
 
 def _longer(key: str, node: SchemaNode) -> str:
-    """Return the only field that ends with the key (`secretName` for `name`), else nothing."""
+    """Return the field that ends with the key (`secretName` for `name`) if there is only one."""
     ending = key[:1].upper() + key[1:]
     found = [name for name in node.children if name.endswith(ending)]
     return found[0] if len(found) == 1 and len(key) > 2 else ""

@@ -295,7 +295,7 @@ def spark(root: Cursor, target: Target) -> Iterator[Failure]:
 
 
 def _spark_devices(gpu: Cursor) -> Iterator[Failure]:
-    """Check what the API server accepts: the operator requests no devices then, and only its log mentions it."""
+    """Check values that the API server accepts, but for which the operator requests no devices and only logs an error."""
     many = gpu["quantity"].integer()
     if many is not None and many < 0:
         text = f"Invalid value: {many}: the Spark operator ignores it, so the pods get no devices"

@@ -27,9 +27,9 @@ NEWEST: dict[str, tuple[int, int]] = {
 
 
 class ServedVersions(Value):
-    """The versions of Kueue's kinds that something in the files brings: an installed release, or definitions.
+    """The versions of Kueue's kinds that an installed release, or definitions in the files, provide.
 
-    `release` is that of the installation; `by_kind` are the versions in the definitions.
+    `release` is the installed release; `by_kind` holds the versions in the definitions.
     """
 
     place: Place

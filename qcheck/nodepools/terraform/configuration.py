@@ -207,7 +207,7 @@ def values_of(
 ) -> dict[str, Evaluated]:
     """Return attributes evaluated, inner blocks as lists, and `dynamic` blocks expanded.
 
-    `without` are names that are skipped, but not in inner blocks: `count` of a `guest_accelerator` is a number of devices.
+    `without` are names to skip at the top level only: `count` of a `guest_accelerator` block is a number of devices.
     """
     made: dict[str, Evaluated] = {
         name: evaluate(e, scope, bound) for name, e in block.attributes().items() if name not in without

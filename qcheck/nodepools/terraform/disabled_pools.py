@@ -48,9 +48,9 @@ def switched_off(root: Instance, resources: Sequence[Resource]) -> Iterator[Prob
 def _switched(
     root: Instance, module: Module, prefix: str, free: frozenset[str], depth: int
 ) -> Iterator[tuple[str, Body, str]]:
-    """Yield each block of pools whose number depends on a variable in `free`: its address, itself, and the reason.
+    """Yield each block of pools whose number depends on a variable in `free`: its address, the block, and the reason.
 
-    `free` are the variables of a module that its user sets.
+    `free` are the variables that the caller of a module sets.
     """
     blocks = [(f"{kind}.{name}", block) for (kind, name), block in module.resources.items() if kind in READERS]
     blocks += [(f"module.{b.labels[0]}", b) for b in module.calls if modules.is_known(_source(b))]

@@ -20,7 +20,7 @@ TOGETHER = ("kubeflow.org", "ray.io", "leaderworkerset.x-k8s.io", "jobset.x-k8s.
 """API groups whose pods all start together unless the object requests fewer."""
 MIN_AVAILABLE = ("runPolicy", "schedulingPolicy", "minAvailable")
 ELASTIC = (("elasticPolicy", "minReplicas"),)
-"""The fields of a Kubeflow job, and of a PyTorchJob, that request fewer pods."""
+"""The fields of a Kubeflow job, and of a PyTorchJob, that lower the number of pods to start."""
 RAY_CLUSTER = {"RayCluster": (), "RayJob": ("rayClusterSpec",), "RayService": ("rayClusterConfig",)}
 """The field below `spec` with the cluster, by kind of `ray.io`."""
 
@@ -54,7 +54,7 @@ def first_pods(workload: Workload, of_group: int | None = None) -> KaiGang:
 
 
 def _of_ray(workload: Workload) -> Iterator[int]:
-    """Yield the head and the least pods of each worker group: `minReplicas`, or `replicas` without it. No submitter."""
+    """Yield the head and the minimum pods of each worker group (`minReplicas`, by default `replicas`), without submitter."""
     at = workload.place.at("spec", *RAY_CLUSTER[workload.id.kind], "workerGroupSpecs")
     written = follow(at.origin.data, at.route)
     groups = written if isinstance(written, list) else []

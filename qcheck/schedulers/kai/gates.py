@@ -54,7 +54,7 @@ def barriers(job: KaiJob, shard: Shard) -> Iterator[KaiBarrier]:
 
 
 def first_request(job: KaiJob, shard: Shard) -> dict[Dimension, Fraction]:
-    """Return the least that the pods that start together request; GPU memory is a part of the shard's largest GPU."""
+    """Return the requests of the pods that start together; GPU memory counts as a part of the shard's largest GPU."""
     memory, largest = job.first_memory, shard.largest_gpu_memory
     if not memory or not largest:
         return job.first

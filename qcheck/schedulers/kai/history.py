@@ -28,7 +28,7 @@ class Window(Value):
         if not self.half_life:
             return float(count)
         decay = self.weight(1)
-        if decay == 1:  # the half-life is beyond what doubles can tell from none
+        if decay == 1:  # the half-life is too long for doubles
             return float(count)
         return self.weight(age) * (1 - decay**count) / (1 - decay)
 

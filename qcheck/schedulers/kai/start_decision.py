@@ -145,7 +145,7 @@ def _starts(cluster: Cluster, job: KaiJob) -> tuple[StartingPods, ...]:
 
 
 def bound(cluster: Cluster, template: PodTemplate, partition: str) -> PodTemplate:
-    """Return the template with the node constraints that a shard's scheduler adds, and the part of GPUs that it reads."""
+    """Return the template with the node constraints of a shard's scheduler and the part of GPUs that it requests."""
     label, part = cluster.kai_names.node_pool_label, device_part(template)
     selection = template.selection
     if partition:

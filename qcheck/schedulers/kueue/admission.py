@@ -36,7 +36,7 @@ def decide(cluster: Cluster, workload: Workload) -> Decision:
 
 
 def uncovered_requests(cluster: Cluster, workload: Workload) -> tuple[Reason, ...]:
-    """Return a reason for each resource that a workload requests and its queue does not cover."""
+    """Return a reason for each requested resource that the queue does not cover."""
     workload = at_home(cluster, workload)
     queue = destination(cluster, workload).queue
     if queue is None:
@@ -47,9 +47,9 @@ def uncovered_requests(cluster: Cluster, workload: Workload) -> tuple[Reason, ..
 
 
 def decided(cluster: Cluster, workload: Workload, look: Look | None, covered_only: bool = False) -> Decision:
-    """Return the decision, with `look` at the nodes for every set of flavors found.
+    """Return the decision; `look` examines the nodes for every set of flavors found.
 
-    With `covered_only` it is made as if the workload did not request what its queue does not cover.
+    With `covered_only`, requests for resources that the queue does not cover are ignored.
     """
     workload = at_home(cluster, workload)
     goal = destination(cluster, workload)

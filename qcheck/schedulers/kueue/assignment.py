@@ -18,7 +18,7 @@ Tried = dict[str, dict[str, int]]
 class AssignmentTerms(Value):
     """The completion of requests: the LimitRanges and their order (see `pod_requests.adjusted`).
 
-    `covered_only`: without the resources that the queue does not cover.
+    `covered_only`: omit the resources that the queue does not cover.
     """
 
     limits: LimitRangeBounds

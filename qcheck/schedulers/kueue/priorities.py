@@ -80,7 +80,7 @@ def unnamed_rank(cluster: Cluster, place: Place) -> Rank:
 
 @view
 def _unnamed(cluster: Cluster) -> tuple[PriorityClass | None, bool]:
-    """Return the class of pods that name none, and whether no other one may exist elsewhere."""
+    """Return the class of pods that name none, and whether it is certain (no other may exist elsewhere)."""
     return global_default(cluster), cluster.has_all("PriorityClass")
 
 

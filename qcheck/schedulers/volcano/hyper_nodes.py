@@ -72,7 +72,7 @@ def _matches(pattern: str, name: str) -> bool:
 
 
 def required_hyper_nodes(cluster: Cluster, workload: Workload | None) -> RequiredNodeSet | None:
-    """Return the hyper nodes of which one must hold a job; None without a hard topology, and if any nodes will do."""
+    """Return the hyper nodes of which one must hold a job; None without a hard topology, or if all nodes qualify."""
     asked = workload.topology if isinstance(workload, VolcanoJob) else None
     if asked is None or not asked.is_hard:
         return None
@@ -91,12 +91,12 @@ def required_hyper_nodes(cluster: Cluster, workload: Workload | None) -> Require
 
 
 def are_known(cluster: Cluster) -> bool:
-    """Return whether there are no other hyper nodes: Volcano may discover them, so a lack in files proves nothing."""
+    """Return whether all hyper nodes are known. Volcano may discover more, so files alone never prove that one is missing."""
     return cluster.has_all("HyperNode") and (bool(cluster.hyper_nodes) or cluster.live)
 
 
 def has_whole_cluster(cluster: Cluster) -> bool:
-    """Return whether the release counts the cluster as a hyper node one tier above all others, of tier 1 without any.
+    """Return whether the release treats the cluster as a hyper node, one tier above all others (tier 1 if there are none).
 
     Source: Volcano 1.14 `addClusterTopHyperNode` in `pkg/scheduler/framework/session.go`.
     """
@@ -104,7 +104,7 @@ def has_whole_cluster(cluster: Cluster) -> bool:
 
 
 def _may_use_all(cluster: Cluster, tier: int | None) -> bool:
-    """Return whether the tier of a job admits the whole cluster. A tier name that none has is ignored."""
+    """Return whether the tier of a job admits the whole cluster. An unknown tier name is ignored."""
     if not has_whole_cluster(cluster) or not are_known(cluster):
         return False
     return tier is None or tier > max((h.tier for h in cluster.hyper_nodes), default=0)

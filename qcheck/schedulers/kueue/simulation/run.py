@@ -142,7 +142,7 @@ class Simulation:
         return True
 
     def _next_change(self) -> int | None:
-        """Return the second of the next event; if the run cycles, of the next one that is no eviction."""
+        """Return the second of the next event; if the run cycles, of the next event other than an eviction."""
         if self._loops():
             return min((at for at, kind, *_ in self._events if kind is not _Kind.EVICTION), default=None)
         return self._events[0][0] if self._events else None
