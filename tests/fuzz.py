@@ -43,7 +43,7 @@ PROJECT = Path(__file__).parent.parent
 FIXTURES = ("rules", "clusters", "formats", "scenarios")
 FAILURES = PROJECT / "fuzz-failures"
 SECONDS = 15
-"""Of computing time for one input: about three without the engine, which watches every branch and is five times as slow."""
+"""Seconds of CPU time for one input: about three without the engine, which traces every branch and is five times slower."""
 PATIENCE = 300
 """Seconds after which the engine ends everything, should code hang that takes no signals."""
 MEMORY = 1 << 30
@@ -142,7 +142,7 @@ def decoded(raw: bytes) -> tuple[str, int, Case] | None:
 
 
 def first_cases(corpus: str | None) -> list[Case]:
-    """Each fixture case as a whole, those with questions, each file of the corpus by itself, and the small seeds."""
+    """Return each fixture case as a whole, the cases with questions, each file of the corpus, and the small seeds."""
     from fuzz_answers import first_questions
 
     tops = [p for kind in FIXTURES for p in (PROJECT / "fixtures" / kind).rglob("*") if p.is_dir()]

@@ -1,4 +1,4 @@
-"""What `make fuzz` does with broken questions and running clusters: scenarios, demands, edits, and what kubectl lists."""
+"""Targets of `make fuzz` for broken questions and running clusters: scenarios, demands, edits, and the output of kubectl."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ status: {phase: Running}
 
 
 def simulate(case: Case, dice: random.Random) -> None:
-    """A scenario and its cluster, either of them damaged."""
+    """Run a scenario on its cluster; either may be damaged."""
     form = dice.choice(("json", "text", "html", "svg"))
     full = ["--full-with", "nvidia.com/gpu=1"] if dice.random() < 0.2 else []
     with laid_out(case):
@@ -66,7 +66,7 @@ def simulate(case: Case, dice: random.Random) -> None:
 
 
 def shares(case: Case, dice: random.Random) -> None:
-    """The division of quota, by the demand and past usage of the case."""
+    """Divide the quota by the demand and past usage of the case."""
     form = dice.choice(("json", "text", "markdown", "html"))
     files = [w for name, option in ((DEMAND, "--demand"), (USAGE, "--usage")) if name in case for w in (option, name)]
     with laid_out(case):
@@ -74,7 +74,7 @@ def shares(case: Case, dice: random.Random) -> None:
 
 
 def suggest(case: Case, dice: random.Random) -> None:
-    """Edits that would make the check pass; those that are written leave files that can be read."""
+    """Suggest edits that make the check pass; files must remain readable after edits are written."""
     form, mode = dice.choice(("json", "text", "patch")), dice.choice(("minimal", "proportional", "fill"))
     writes = ["--write"] if dice.random() < 0.3 else []
     with laid_out(case):
@@ -87,7 +87,7 @@ def suggest(case: Case, dice: random.Random) -> None:
 
 
 def running(case: Case, dice: random.Random) -> None:
-    """A cluster that lists the objects of the case, through the commands that read one."""
+    """Run the commands that read a cluster on one that lists the objects of the case."""
     form = dice.choice(("json", "text"))
     one = dice.choice(list(case))
     words = dice.choice(
@@ -110,7 +110,7 @@ def running(case: Case, dice: random.Random) -> None:
 
 
 def listed(case: Case) -> dict[str, list[dict[str, Any]]]:
-    """The objects of a case by kind, as kubectl's JSON would have them."""
+    """Return the objects of a case by kind, as in kubectl's JSON."""
     found: dict[str, list[dict[str, Any]]] = {kubectl.CONFIG_MAP: []}
     for name, raw in case.items():
         for document in load(raw, name).documents:
@@ -122,7 +122,7 @@ def listed(case: Case) -> dict[str, list[dict[str, Any]]]:
 
 
 def first_questions() -> list[Case]:
-    """Cases with questions: a scenario, a demand and past usage for each example cluster, and the fleet as it runs."""
+    """Return the cases with questions: a scenario, a demand and past usage for each example cluster, and the live fleet."""
     return [*(_asked(name, queue) for name, queue in QUEUES.items()), {"cluster.yaml": ADMITTED + _running_fleet()}]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 Case = dict[str, bytes]
 """The files of a small repository by their paths."""
 LARGEST = 200_000
-"""The most bytes of a damaged case."""
+"""The maximum size of a damaged case in bytes."""
 
 VALUES = [
     "",
@@ -161,7 +161,7 @@ flavors = ["h100"]
 
 
 def read_case(top: Path) -> Case:
-    """The files of a folder that leave room for damage."""
+    """Return the files of a folder, without those that leave no room for damage."""
     found = (p for p in sorted(top.rglob("*")) if p.is_file() and p.suffix != ".md")
     return {str(p.relative_to(top)): p.read_bytes() for p in found if p.stat().st_size < LARGEST // 4}
 

@@ -99,7 +99,7 @@ def clusters(draw: st.DrawFn) -> Cluster:
 
 
 def outcome_of(cluster: Cluster, loan: Loan) -> tuple[ComesBack, str]:
-    """Return what one owner can do about one borrower, and which part of Kueue's rule says so."""
+    """Return the effect of one owner on one borrower, and the part of Kueue's rule that decides it."""
     if loan.owner.preemption.reclaim is PreemptionPolicy.NEVER:
         return ComesBack.NEVER, "policy"
     if loan.owner.preemption.reclaim is PreemptionPolicy.ANY:
@@ -130,7 +130,7 @@ def claims_by_pairs(cluster: Cluster, owner: ClusterQueue, quota: Quota) -> list
 
 @settings(max_examples=200, deadline=None)
 @given(clusters())
-def test_claims_of_groups_are_those_of_all_pairs(cluster: Cluster) -> None:
+def test_claims_of_groups_equal_those_of_all_pairs(cluster: Cluster) -> None:
     for owner in cluster.queues:
         for quota in owner.quotas():
             found = [(c.outcome, c.holders, c.amount, c.seconds) for c in claims_on(cluster, owner, quota)]

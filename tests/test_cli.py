@@ -308,17 +308,17 @@ def test_in_takes_several_paths(words: str, spread: str) -> None:
     ["check --select=", "check --ignore ", "check --baseline ", "check --config ", "check ", "capacity --cluster ",
      "baseline write --baseline ", "suggest --keep ", "admit "],
 )  # fmt: skip
-def test_an_empty_value_is_refused(words: str) -> None:
+def test_an_empty_value_is_rejected(words: str) -> None:
     done = qcheck(*words.split(" "), CLEAN)
     assert (done.returncode, done.stdout) == (2, "")
     assert "the value is empty" in done.stderr
 
 
 @pytest.mark.parametrize("words", ["check --select ,", "rules --select ,", "suggest --keep ,", "shares --busy ,"])
-def test_a_list_without_a_name_is_refused(words: str) -> None:
+def test_a_list_without_names_is_rejected(words: str) -> None:
     done = qcheck(*words.split(), *([] if words.startswith("rules") else [CLEAN]))
     assert done.returncode == 2
-    assert f"{words.split()[1]} names nothing" in done.stderr
+    assert f"{words.split()[1]} lists no names" in done.stderr
 
 
 def test_outputs() -> None:

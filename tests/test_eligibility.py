@@ -1,4 +1,4 @@
-"""Whether pods may use a node group: equal demands share one answer, which must be that of each pod alone."""
+"""Eligibility of pods for node groups: equal demands share one answer, which must match the answer for each pod alone."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def cluster_of(text: str) -> Cluster:
 
 @settings(max_examples=150, deadline=None)
 @given(inputs())
-def test_pods_of_one_cluster_get_the_answers_that_each_gets_alone(text: str) -> None:
+def test_pods_of_one_cluster_get_the_same_answers_as_alone(text: str) -> None:
     shared = cluster_of(text)
     for number, workload in enumerate(shared.workloads):
         alone = cluster_of(text)

@@ -100,10 +100,10 @@ def test_a_scenario_has_at_most_100_000_workloads(say: Say) -> None:
     Path("s.yaml").write_text(
         f"version: 1\nworkloads:\n- {repeated.replace('NAME', 'a')}\n- {repeated.replace('NAME', 'b')}\n"
     )
-    assert "s.yaml:2: workloads: 120000 workloads in all, more than 100000" in say("simulate", "s.yaml")[2]
+    assert "s.yaml:2: workloads: 120000 workloads in total, more than 100000" in say("simulate", "s.yaml")[2]
     Path("s.yaml").write_text("version: 1\nworkloads: []\n")
     _, _, err = say("simulate", "s.yaml", "--in", "queues.yaml", "--full-with", "memory=1")
-    assert "the queues have quota for more than 100000 such workloads; give larger ones" in err
+    assert "the queues have quota for more than 100000 such workloads; use larger ones" in err
 
 
 def test_a_value_that_needs_quotes_is_shown_as_it_is_written(say: Say) -> None:

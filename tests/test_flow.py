@@ -65,7 +65,7 @@ def test_a_pool_without_demand_connects_nothing() -> None:
     assert [over.pools for over in found] == [("a",), ("b",)]
 
 
-def test_independent_sets_are_found_at_once() -> None:
+def test_independent_sets_are_found_together() -> None:
     reach = {f: dict.fromkeys(groups, None) for f, groups in (("a", "x"), ("b", "y"), ("c", "y"), ("all", "xyz"))}
     found = overdrafts({"a": 3, "b": 1, "c": 1, "all": 1}, reach, {"x": 2, "y": 1, "z": 9})
     assert [over.pools for over in found] == [("a",), ("b", "c")]
@@ -74,7 +74,7 @@ def test_independent_sets_are_found_at_once() -> None:
 
 
 def test_sets_of_the_same_nodes_are_one_cause() -> None:
-    """That any two of four exceed their nodes is said once."""
+    """Four flavors, any two of which exceed their nodes, give one finding."""
     (over,) = overdrafts(dict.fromkeys("abcd", 8), {f: {"g": None} for f in "abcd"}, {"g": 8})
     assert over.pools == ("c", "d")
 

@@ -116,7 +116,9 @@ def test_what_kueue_leaves_alone_or_cannot_be_told() -> None:
     assert find(read("ray"), "guest").framework is None
     assert find(read("training"), "mpi-v1").framework is None
     elsewhere = find(read("trainjob"), "elsewhere")
-    assert elsewhere.not_read == "its ClusterTrainingRuntime not-here is not among the files, so its pods are unknown"
+    assert (
+        elsewhere.not_read == "its ClusterTrainingRuntime not-here was not found in the files, so its pods are unknown"
+    )
 
 
 def test_a_train_job_changes_its_runtime() -> None:

@@ -1,4 +1,4 @@
-"""JSON patches of kustomizations: every value of the result is found in the file and line that wrote it."""
+"""JSON patches of kustomizations: every value of the result points to the file and line that wrote it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def as_document(data: object, path: str) -> Document:
 
 
 def patched(data: Any, operations: list[dict[str, Any]]) -> Any:
-    """The data after a JSON patch (RFC 6902), by a plain implementation. Raises errors for paths that do not exist."""
+    """Apply a JSON patch (RFC 6902) with a plain implementation, which raises errors for paths that do not exist."""
     for each in operations:
         data = _once(copy.deepcopy(data), each)
     return data

@@ -250,7 +250,7 @@ def test_without_history_the_large_job_waits_for_the_small_ones(
         ),
         (
             "{name: x, clusterQueue: steady, podSets: [{count: 9223372036854775807}]}",
-            "with x the workloads have more than",
+            "with x, the workloads have more than",
         ),
     ],
 )
@@ -263,12 +263,12 @@ def test_wrong_scenarios(capsys: pytest.CaptureFixture[str], tmp_path: Path, ent
     assert f"{scenario}:3" in err
 
 
-def test_more_nodes_than_a_simulation_takes_are_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_more_nodes_than_a_simulation_supports_are_rejected(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     for each in (STORY / "cluster").iterdir():
         (tmp_path / each.name).write_text(each.read_text().replace("count: 25\n", "count: 9999999\n"))
     code, _, err = simulated(capsys, str(STORY / "scenario.yaml"), "--in", str(tmp_path))
     assert code == 2
-    assert "has 9999999 nodes; a simulation takes at most 100000" in err
+    assert "has 9999999 nodes; a simulation supports at most 100000" in err
 
 
 def test_a_page_has_a_lane_for_each_queue(capsys: pytest.CaptureFixture[str]) -> None:

@@ -316,7 +316,7 @@ def test_kustomizations_with_many_ways_to_a_file(tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.parametrize(("levels", "is_complete"), [(32, True), (33, False)])
-def test_a_kustomization_that_is_too_deep_to_follow_says_so(levels: int, is_complete: bool) -> None:
+def test_a_kustomization_that_is_too_deep_to_follow_is_reported(levels: int, is_complete: bool) -> None:
     for number in range(levels + 1):
         below = f"../k{number + 1}" if number < levels else "queue.yaml"
         written(**{f"k{number}__kustomization": f"resources: [{below}]\n"})

@@ -87,10 +87,10 @@ def test_no_choice_of_fewer_cells_and_no_smaller_cut_would_do(case: tuple[list[A
 
 @settings(max_examples=150, deadline=None)
 @given(cases(), st.integers(1, 6))
-def test_each_way_is_what_its_cells_alone_would_give_and_a_limit_keeps_the_first(
+def test_each_choice_equals_that_of_its_cells_alone_and_a_limit_keeps_the_first(
     case: tuple[list[Adjustable], GroupCapacity], most: int
 ) -> None:
-    """Only the order of the cells may differ: other cells of a pool rank among them."""
+    """Only the order of the cells may differ, because other cells of a pool rank between them."""
     cells, room = case
     every = list(lowerings(cells, room))
     assert list(lowerings(cells, room, most)) == every[:most]

@@ -61,6 +61,6 @@ def test_eight_gpus_share_the_instances() -> None:
     answer = solve(single)
     assert isinstance(answer, DoesNotFit)
     assert explain(single, answer.certificate) == (
-        "8 GPUs of A100 40 GB hold at most 2 each (3g.20gb takes 4 memory slices from 0 or 4): "
+        "8 GPUs of A100 40 GB hold at most 2 each (3g.20gb takes 4 memory slices, starting at 0 or 4): "
         "room for 16 3g.20gb instances, 17 are needed"
     )

@@ -127,7 +127,7 @@ resource "google_container_node_pool" "a" {
 
 
 @pytest.mark.parametrize(("number", "gpus", "unknown"), [("4", 4, set()), ("var.gpus", 0, {GPU}), ("-2", 0, {GPU})])
-def test_devices_that_a_block_attaches(tmp_path: Path, number: str, gpus: int, unknown: set[str]) -> None:
+def test_devices_attached_by_a_block_are_counted(tmp_path: Path, number: str, gpus: int, unknown: set[str]) -> None:
     (tmp_path / "main.tf").write_text(ATTACHED.replace("NUMBER", number))
     (machine,) = pools(tmp_path)[0].machines
     assert (machine.allocatable.get(GPU, 0), set(machine.unknown)) == (gpus, unknown)
@@ -346,7 +346,7 @@ def test_the_tpus_of_a_compute_class_determine_its_machines(
     ("flavor", "model", "gpus"),
     [("gx3d.160x1792.8h100", "H100", 8), ("gx3.16x80.l4", "L4", 1), ("gx3-16x80x1l4", "L4", 1)],
 )
-def test_flavors_of_ibm_are_machine_profiles(tmp_path: Path, flavor: str, model: str, gpus: int) -> None:
+def test_ibm_flavors_name_machine_profiles(tmp_path: Path, flavor: str, model: str, gpus: int) -> None:
     (tmp_path / "main.tf").write_text(
         'resource "ibm_container_vpc_worker_pool" "gpu" {\n  worker_pool_name = "gpu"\n'
         f'  flavor = "{flavor}"\n  worker_count = 2\n}}\n'

@@ -1,4 +1,4 @@
-"""What is read from equal parts of documents: one value, and each object keeps its own places."""
+"""Equal parts of documents give one cached value, and each object keeps its own places."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_equal_data_is_read_once() -> None:
     assert first is not other
 
 
-def test_a_value_of_terraform_is_read_each_time() -> None:
+def test_a_terraform_value_is_read_each_time() -> None:
     (document,) = load("a: 1\n", "some.yaml").documents
     document.data = {"a": Unresolved("var.a")}
     assert content(root(document)) is not content(root(document))
@@ -44,6 +44,6 @@ def test_equal_pods_have_their_own_places() -> None:
     assert (first.place_of("cpu").line, second.place_of("cpu").line) == ("pods.yaml:1", "pods.yaml:3")
 
 
-def test_other_requests_are_no_equal_pods() -> None:
+def test_pods_with_other_requests_are_not_equal() -> None:
     first, second = (pod_template(root(d)) for d in load(PODS.format(1, 2), "pods.yaml").documents)
     assert (first.amounts(), second.amounts()) == ({"cpu": 1000}, {"cpu": 2000})

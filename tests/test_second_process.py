@@ -148,7 +148,7 @@ def test_a_repository_is_judged_alike_by_one_and_by_two(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="there is no second process elsewhere")
 @pytest.mark.parametrize(("case", "told"), [("fail-same-priority", True), ("pass-below", False)])
-def test_rules_with_findings_run_here(case: str, told: bool) -> None:
+def test_rules_with_findings_run_in_the_first_process(case: str, told: bool) -> None:
     catalogue = load_catalogue()
     rules = list(catalogue.values())
     (cluster,) = gather([str(PROJECT / "fixtures/rules/QC305-borrower-not-below-owner" / case)], Settings()).clusters

@@ -186,7 +186,7 @@ def test_pyproject_mistakes_name_their_line(tmp_path: Path, monkeypatch: pytest.
         ),
     ],
 )
-def test_every_way_to_write_the_table_is_found(
+def test_every_notation_of_the_table_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, expected: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -196,7 +196,7 @@ def test_every_way_to_write_the_table_is_found(
     assert expected in str(caught.value)
 
 
-def test_a_table_of_another_tool_and_a_dependency_are_no_settings(
+def test_tables_of_other_tools_and_dependencies_are_not_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -205,7 +205,9 @@ def test_a_table_of_another_tool_and_a_dependency_are_no_settings(
 
 
 @pytest.mark.parametrize("kind", ["directory", "pipe", "link to a device"])
-def test_a_settings_file_that_is_no_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+def test_a_settings_file_that_is_not_a_regular_file_is_rejected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "qcheck.yaml"
     if kind == "directory":
@@ -219,7 +221,7 @@ def test_a_settings_file_that_is_no_file_is_refused(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize("name", ["qcheck.yaml", "pyproject.toml"])
-def test_unreadable_settings_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_unreadable_settings_are_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.chdir(tmp_path)
     path = written(tmp_path, "", name)
 
@@ -232,13 +234,13 @@ def test_unreadable_settings_are_refused(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("other", ["qcheck.yml", "pyproject.toml"])
-def test_two_settings_files_in_one_folder_are_refused(
+def test_two_settings_files_in_one_folder_are_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     written(tmp_path, "version: 1\n")
     written(tmp_path, "[tool.qcheck]\nversion = 1\n", other)
-    with pytest.raises(SettingsError, match=rf"^{other}: a second settings file beside qcheck\.yaml$"):
+    with pytest.raises(SettingsError, match=rf"^{other}: a second settings file next to qcheck\.yaml$"):
         load_settings()
 
 

@@ -109,7 +109,7 @@ def test_what_brings_no_nodes_lowers_nothing(tmp_path: Path, text: str) -> None:
         ("Pulumi_yaml", "resources:\n  g:\n    type: aws:eks:NodeGroup\n", "Pulumi program"),
     ],
 )
-def test_node_pools_of_an_unread_format_lower_their_absence_and_are_named(
+def test_node_pools_in_an_unread_format_are_named_and_make_missing_nodes_warnings(
     tmp_path: Path, name: str, text: str, what: str
 ) -> None:
     now = found(tmp_path, main_tf=SYSTEM, **{name: text})
@@ -121,7 +121,7 @@ def test_node_pools_of_an_unread_format_lower_their_absence_and_are_named(
     "text",
     ["kind: Note\ntext: AWS::EKS::Nodegroup\n", "Resources:\n  B:\n    Type: AWS::S3::Bucket\n"],
 )
-def test_text_that_only_mentions_node_pools_lowers_nothing(tmp_path: Path, text: str) -> None:
+def test_text_that_only_mentions_node_pools_lowers_no_severity(tmp_path: Path, text: str) -> None:
     assert found(tmp_path, main_tf=SYSTEM, note_yaml=text)["QC201"][0] == "error"
 
 
@@ -229,7 +229,9 @@ variable "prefix" { default = "h" }
 @pytest.mark.parametrize(
     ("argument", "severity"), [("gpus = var.gpus", "warning"), ("gpus = false", "error"), ("", "error")]
 )
-def test_a_pool_of_a_module_that_is_off_by_default_may_still_come(tmp_path: Path, argument: str, severity: str) -> None:
+def test_a_pool_of_a_module_that_is_off_by_default_may_still_exist(
+    tmp_path: Path, argument: str, severity: str
+) -> None:
     gated = GPUS.replace('"gpus" {\n', '"gpus" {\n  count = var.gpus ? 1 : 0\n')
     inner = f'variable "gpus" {{ default = false }}\n{gated}'
     call = (

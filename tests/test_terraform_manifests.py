@@ -315,14 +315,14 @@ resource "kubectl_manifest" "text" {
 """
 
 
-def test_places_in_what_terraform_applies_are_lines_of_the_configuration(tmp_path: Path) -> None:
+def test_places_in_objects_that_terraform_applies_are_lines_of_the_configuration(tmp_path: Path) -> None:
     (tmp_path / "main.tf").write_text(OLD_QUEUES)
     findings = [f for f in audit([str(tmp_path)]).findings if f.rule and f.rule.id in ("QC008", "QC401")]
     lines = sorted(p.span[0] for f in findings for p in (f.primary, *f.related))
     assert lines == [10, 11, 11, 23, 24, 39, 40, 40]
 
 
-def test_fixes_of_what_terraform_applies_are_valid_configuration(tmp_path: Path) -> None:
+def test_fixes_in_objects_that_terraform_applies_are_valid_configuration(tmp_path: Path) -> None:
     path = tmp_path / "main.tf"
     path.write_text(OLD_QUEUES)
     (fixed,) = fixed_files([str(tmp_path)], Settings(), lambda *_: None)

@@ -314,7 +314,7 @@ resources: ["https://github.com/kubernetes-sigs/kueue/releases/download/v0.10.2/
 """
 
 
-def test_what_the_installed_release_accepts_is_no_error(repository: Path) -> None:
+def test_what_the_installed_release_accepts_is_a_warning(repository: Path) -> None:
     files = {
         "kueue/config.yaml": MANAGER.replace("v1beta2", "v1beta1")
         + "integrations: {frameworks: [kubeflow.org/mxjob]}\n",
@@ -390,10 +390,10 @@ DELETED = "$patch: delete\napiVersion: batch/v1\nkind: Job\nmetadata: {name: tra
         ("config/patch-job.yaml", WHOLE_JOB.replace("SELECTOR", "{matchLabels: {a: b}}"), False),
     ],
 )
-def test_a_patch_that_nothing_uses_is_no_object(repository: Path, path: str, text: str, is_patch: bool) -> None:
+def test_an_unused_patch_is_not_an_object(repository: Path, path: str, text: str, is_patch: bool) -> None:
     found = said(repository, {**UNUSED, path: text}, "QC003", "QC004")
     assert (found == []) is is_patch
-    named = [n.path for n in audit(["."]).inputs.not_read if "no kustomization here uses" in n.why]
+    named = [n.path for n in audit(["."]).inputs.not_read if "no kustomization uses" in n.why]
     assert named == ([path] if is_patch else [])
 
 
@@ -427,9 +427,7 @@ QUEUED = JOB_OF.replace("metadata: {", "metadata: {labels: {kueue.x-k8s.io/queue
         ),
     ],
 )
-def test_alternatives_are_no_proof_of_a_conflict(
-    repository: Path, one: str, other: str, text: str, severity: str
-) -> None:
+def test_alternatives_do_not_prove_a_conflict(repository: Path, one: str, other: str, text: str, severity: str) -> None:
     changed = (
         text.replace("IMAGE", "x").replace("AMOUNT", "8").replace("metadata: {", "metadata: {annotations: {a: b}, ")
     )
@@ -437,13 +435,13 @@ def test_alternatives_are_no_proof_of_a_conflict(
     assert {each[1] for each in said(repository, files, "QC011")} == {severity}
 
 
-def test_what_holds_everything_is_no_sign_of_examples(repository: Path) -> None:
+def test_a_directory_that_contains_everything_does_not_indicate_examples(repository: Path) -> None:
     changed = FLAVOR.replace("metadata: {", "metadata: {annotations: {a: b}, ")
     assert said(repository, {"examples/a.yaml": FLAVOR, "examples/b.yaml": changed}, "QC011") == [("QC011", "error")]
 
 
 @pytest.mark.parametrize("folder", ["testdata", "versioned_docs"])
-def test_manifests_for_no_cluster_are_left_out_and_named(repository: Path, folder: str) -> None:
+def test_manifests_that_are_not_deployed_are_skipped_and_named(repository: Path, folder: str) -> None:
     assert said(repository, {"nodes.yaml": NODES, f"pkg/{folder}/v1/job.yaml": WHOLE_JOB}, "QC003") == []
     assert [n.path for n in audit(["."]).inputs.not_read if "name the directory" in n.why] == [f"pkg/{folder}"]
     assert [f.rule.id for f in audit([f"pkg/{folder}"]).findings if f.rule] != []
@@ -484,7 +482,7 @@ def test_a_vendored_chart_of_software_defines_no_queues(
 
 
 @pytest.mark.parametrize(("files", "shown"), [(3, 3), (4, 1)])
-def test_notes_with_the_same_words_are_one_block_with_their_places(
+def test_notes_with_the_same_message_are_one_block_with_their_places(
     repository: Path, capsys: pytest.CaptureFixture[str], files: int, shown: int
 ) -> None:
     for number in range(files):

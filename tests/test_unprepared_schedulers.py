@@ -126,7 +126,7 @@ spec:
 """
 
 
-def test_the_operator_of_ray_may_set_the_scheduler(repository: Path) -> None:
+def test_the_ray_operator_may_set_the_scheduler(repository: Path) -> None:
     queue = KAI_QUEUE.replace("NAME", "research").replace("  parentQueue: PARENT\n", "").replace("LIMIT", "-1")
     job = KAI_JOB.replace("      schedulerName: kai-scheduler\n", "")
     assert said(repository, {"queue.yaml": queue, "job.yaml": job}, "QC907") == [("QC907", "error")]
@@ -135,7 +135,7 @@ def test_the_operator_of_ray_may_set_the_scheduler(repository: Path) -> None:
     assert said(repository, {"job.yaml": named}, "QC907") == [("QC907", "error")]
 
 
-def test_a_plugin_of_another_name_may_be_ones_own(repository: Path) -> None:
+def test_an_unknown_plugin_may_be_a_custom_one(repository: Path) -> None:
     text = 'actions: "enqueue, allocate"\ntiers: [{plugins: [{name: gang}, {name: npu-v6}]}]\n'
     (repository / "scheduler.yaml").write_text(
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: volcano-scheduler-configmap, namespace: volcano-system}\n"

@@ -188,7 +188,7 @@ def test_hyper_nodes_with_several_ways_to_a_node(tmp_path: Path) -> None:
 def test_a_hard_topology_needs_a_hyper_node(
     tmp_path: Path, release: str, tier: int | None, highest: str, runs: bool | None
 ) -> None:
-    """From 1.14 on, the whole cluster is a hyper node above all others."""
+    """From 1.14 on, the whole cluster counts as a hyper node above all others."""
     job = JOB_IN_A_HYPER_NODE.replace("highestTierAllowed: 40", f"highestTierAllowed: {highest}")
     leaf = hyper_node(1).replace("'tier': 1", f"'tier': {tier}").replace("'only'", "'only'" if tier else "'none'")
     files = {
