@@ -30,7 +30,7 @@ def queue(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa: ARG001  (
 def pod_group(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa: ARG001
     spec = root["spec"]
     if _both(spec):
-        yield refuse(spec["minSubGroup"], "KP-W01", "Invalid value: minMember and minSubGroup exclude each other")
+        yield refuse(spec["minSubGroup"], "KP-W01", "Invalid value: minMember and minSubGroup are mutually exclusive")
     groups = {g.text_at("name"): g for g in spec.items_at("subGroups")}
     yield from _repeated_names(spec.items_at("subGroups"))
     parents = {name: g["parent"].text() for name, g in groups.items()}
@@ -72,7 +72,7 @@ def _is_in_cycle(name: str, parents: dict[str, str | None]) -> bool:
 def _minimum(group: Cursor, is_leaf: bool) -> Iterator[Failure]:
     minimum, children = group["minMember"], group["minSubGroup"]
     if _both(group):
-        yield refuse(children, "KP-W01", "Invalid value: minMember and minSubGroup exclude each other")
+        yield refuse(children, "KP-W01", "Invalid value: minMember and minSubGroup are mutually exclusive")
     elif is_leaf and children.exists:
         yield refuse(children, "KP-W05", "Invalid value: a subgroup without children has no minSubGroup")
     elif is_leaf and not minimum.exists:

@@ -111,7 +111,7 @@ def _metric_label(entry: Cursor) -> Iterator[Failure]:
     if name.text() is not None and not _LABEL.fullmatch(name.text() or ""):
         yield refuse(name, _CHECK, f"Invalid value: {show(name.data)}: must be letters, digits and '_' after a letter")
     if label.text() and annotation.text():
-        text = "Invalid value: sourceLabelKey and sourceAnnotationKey exclude each other"
+        text = "Invalid value: sourceLabelKey and sourceAnnotationKey are mutually exclusive"
         yield refuse(annotation, _CHECK, text, on_key=True, related=(label.route,))
     source = next((c for c in (label, annotation) if c.text()), name)
     if source.text() is not None and (fault := key_fault(source.text() or "")):

@@ -86,7 +86,7 @@ def pod_group(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa: ARG00
 
 def _two_tiers(at: Cursor, check: str) -> Iterator[Failure]:
     if at["highestTierAllowed"].exists and at.text_at("highestTierName"):
-        text = "Invalid value: highestTierAllowed and highestTierName exclude each other"
+        text = "Invalid value: highestTierAllowed and highestTierName are mutually exclusive"
         yield refuse(at["highestTierName"], check, text, on_key=True, related=(at["highestTierAllowed"].route,))
 
 
@@ -153,7 +153,7 @@ def _policies(at: Cursor) -> Iterator[Failure]:
         events = [e for e in (policy["event"], *policy.items_at("events")) if e.text()]
         code = policy["exitCode"]
         if events and code.exists:
-            yield refuse(code, "VJ-W06", "Invalid value: an event and an exitCode exclude each other", on_key=True)
+            yield refuse(code, "VJ-W06", "Invalid value: an event and an exitCode are mutually exclusive", on_key=True)
             continue
         if not events and not code.exists:
             yield refuse(policy, "VJ-W06", "Required value: a policy needs an event or an exitCode")

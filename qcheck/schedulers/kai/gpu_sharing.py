@@ -53,10 +53,10 @@ def sharing_faults(template: PodTemplate) -> Iterator[SharingFault]:
         )
     for name in (GPU_FRACTION, GPU_MEMORY):
         if name in notes and whole is not None:
-            why = f"{name} and a limit of whole GPUs exclude each other"
+            why = f"{name} and a limit of whole GPUs are mutually exclusive"
             yield SharingFault(_at(template, name), why, f"Remove the limit of {GPU}, or the annotation.")
     if GPU_FRACTION in notes and GPU_MEMORY in notes:
-        why = "gpu-fraction and gpu-memory exclude each other"
+        why = "gpu-fraction and gpu-memory are mutually exclusive"
         yield SharingFault(_at(template, GPU_MEMORY), why, "Keep one of the two annotations.")
     if NUM_DEVICES in notes and not _shares(template):
         why = f"{NUM_DEVICES} needs gpu-fraction or gpu-memory"
