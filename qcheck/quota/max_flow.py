@@ -55,7 +55,7 @@ def first_overdrafts(
 def _limited_parts(
     wanted: Mapping[str, int], reach: Reach, capacity: Mapping[str, int | None]
 ) -> Iterator[tuple[dict[str, int], dict[str, str]]]:
-    """Yield the demands of each connected part with a limit, and its pools that are alike."""
+    """Yield the demands of each connected part with a limit, and its equivalent pools."""
     for part in _parts({f: groups for f, groups in reach.items() if wanted[f]}):
         if any(_supply(f, reach, capacity) is not None for f in part):
             yield {f: wanted[f] for f in part}, _alike(part, reach, capacity)

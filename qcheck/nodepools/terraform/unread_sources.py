@@ -31,7 +31,7 @@ POOL_TYPES = "node_?pool|node_?group|worker_?pool|machine_?pool|machine_?set"
 MACHINES = (
     "awscc_sagemaker_cluster", "oci_core_cluster_network", "oci_core_instance_pool", "oci_core_compute_gpu_memory_cluster",
 )  # fmt: skip
-"""Resource types with machines that join a Kubernetes cluster by themselves."""
+"""Resource types with machines that join a Kubernetes cluster on their own."""
 MARKS = (
     rf"""module\s+"[^"]*(?:{WORDS}|kueue)|source\s*=\s*"[^."][^"]*(?:{WORDS}|kueue)"""
     r"""|(?:cluster_autoscaling|compute_config|node_provisioning_profile|enable_autopilot)\b"""
@@ -42,7 +42,7 @@ NODE_WORDS = re.compile(rf"(?i){WORDS}")
 POOL_TYPE = re.compile(POOL_TYPES)
 """Resource types that are node pools, of any provider."""
 NO_POOL_TYPE = re.compile(r"^google_(?:cloudbuild|cloud_run)_")
-"""Workers of services that are no nodes of a cluster."""
+"""Workers of services that are not nodes of a cluster."""
 JOINS_CLUSTER = re.compile(r"kubernetes\.io/cluster/|k8s\.io/cluster-autoscaler|eks:cluster-name|kops\.k8s\.io")
 """Tags of machines that belong to a Kubernetes cluster."""
 AGENT_POOLS = re.compile(r"(?i)Microsoft\.ContainerService/managedClusters(?:/agentPools)?@")

@@ -1,6 +1,6 @@
 """The queues that may hold an owner's quota, in groups with equal terms.
 
-In a cohort of n queues, each lends to all others. The sums over groups need no list of these n * n loans.
+In a cohort of n queues, each lends to all others. Sums over groups avoid a list of these n * n loans.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 class BorrowerGroup(Value, cached=True):
-    """Queues that can hold quota of one cohort over equal ways, and whose workloads have the same priorities in Kueue.
+    """Queues that can hold quota of one cohort on equal terms, and whose workloads have the same priorities in Kueue.
 
-    `limits` are the most that each can borrow from there, by name, in the order of `Loans.below`; `teardowns` the
-    slowest teardowns of those with known workloads, the slowest first.
+    `limits` are the maximum amounts that each can borrow, by name, in the order of `Loans.below`; `teardowns` are the
+    slowest teardowns of the queues with known workloads, the slowest first.
     """
 
     ranks: Ranks | None
@@ -79,7 +79,7 @@ def _from(
 ) -> tuple[tuple[BorrowerGroup, ...], dict[str, int]]:
     """Return the groups that can hold quota of a cohort, and the places of their queues in the order of `Loans.below`.
 
-    They do not depend on the owner in the cohort, except that it is no borrower of its own.
+    They are the same for every owner in the cohort, except that an owner does not borrow from itself.
     """
     tree, ranks = cohort_tree(cluster), contention_of(cluster).ranks
     order = loans_of(cluster).below(root, cell)
