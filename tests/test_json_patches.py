@@ -48,6 +48,8 @@ def _once(data: Any, operation: dict[str, Any]) -> Any:
         source, step = _holder(data, operation["from"])
         value = copy.deepcopy(source[step if isinstance(source, dict) else int(step)])
         if operation["op"] == "move":
+            if operation["path"].startswith(f"{operation['from']}/"):
+                raise ValueError("RFC 6902: nothing moves into itself")
             del source[step if isinstance(source, dict) else int(step)]
             holder, last = _holder(data, operation["path"])
     if isinstance(holder, dict):

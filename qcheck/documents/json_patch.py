@@ -86,10 +86,11 @@ def _apply(patch: Document, index: int, operation: dict[str, object], steps: lis
     elif kind in ("move", "copy"):
         source = _pointer(operation.get("from"))
         value = target.at(source) if source else None
-        if value is None:
+        if value is None or (kind == "move" and steps[: len(source)] == source):  # nothing moves into itself
             return
         if kind == "move" and (before := target.at(source[:-1])) is not None:
             before.remove(source[-1])
+            holder = target.at(steps[:-1]) or holder
         holder.put(last, value.copy(), instead=False)
 
 
