@@ -128,7 +128,7 @@ def test_an_unknown_queue_is_an_error_with_its_line(tmp_path: Path, capsys: pyte
     assert entrypoint.run(["shares", str(tmp_path), "--demand", str(demand)]) == 2
     assert "demand.yaml:4: there is no queue 'gost'; there are: guest, owner" in capsys.readouterr().err
     assert entrypoint.run(["shares", str(tmp_path), "--busy", ","]) == 2
-    assert "--busy names nothing" in capsys.readouterr().err
+    assert "--busy lists no names" in capsys.readouterr().err
     assert entrypoint.run(["shares", str(tmp_path), "--busy", "gost"]) == 2
 
 

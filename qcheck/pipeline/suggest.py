@@ -132,7 +132,7 @@ class Search:
         if together is not None:
             return together
         again = [[p for p in mine if key_of(p) in self._rejected] for mine in every]
-        attempts = (self._one(attempt, mine) for mine in (*fresh, *again))
+        attempts = (self._one(attempt, mine) for mine in (*fresh, *again) if mine)
         return next((one for one in attempts if one is not None), None)
 
     def _together(self, attempt: JudgedProposal, several: Sequence[Sequence[Proposal]]) -> JudgedProposal | None:
