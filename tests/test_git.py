@@ -42,21 +42,21 @@ def test_a_revision_is_read_and_the_working_tree_left_alone(repo: Path) -> None:
     assert (repo / "b.yaml").read_text() == "kind: C\n"
 
 
-def test_copies_that_go_keeps_of_other_projects_are_left_out(repo: Path) -> None:
-    for name in ("vendor/modules.txt", "vendor/x/node.yaml", "vendored/node.yaml"):
+def committed(repo: Path, *names: str) -> None:
+    for name in names:
         (repo / name).parent.mkdir(parents=True, exist_ok=True)
         (repo / name).write_text("kind: A\n")
     git("add", "-A")
     git("commit", "-qm", "three")
+
+
+def test_copies_that_go_keeps_of_other_projects_are_left_out(repo: Path) -> None:
+    committed(repo, "vendor/modules.txt", "vendor/x/node.yaml", "vendored/node.yaml")
     assert [f.path for f in discover("HEAD", ["."], root_of(".")).files] == ["b.yaml", "vendored/node.yaml"]
 
 
 def test_directories_for_no_cluster_are_left_out_unless_they_are_named(repo: Path) -> None:
-    for name in ("testdata/x/node.yaml", "x/versioned_docs/node.yaml", ".github/x/node.yaml"):
-        (repo / name).parent.mkdir(parents=True, exist_ok=True)
-        (repo / name).write_text("kind: A\n")
-    git("add", "-A")
-    git("commit", "-qm", "three")
+    committed(repo, "testdata/x/node.yaml", "x/versioned_docs/node.yaml", ".github/x/node.yaml")
     assert [f.path for f in discover("HEAD", ["."], root_of(".")).files] == ["b.yaml"]
     named = discover("HEAD", ["testdata", ".github/x"], root_of(".")).files
     assert [f.path for f in named] == [".github/x/node.yaml", "testdata/x/node.yaml"]
