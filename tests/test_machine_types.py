@@ -102,3 +102,12 @@ def test_azure_does_not_care_about_case() -> None:
         "Standard_ND96isr_H100_v5", "azure"
     )
     assert machine_catalogue.find("P5.48xlarge", "aws") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "chips"),
+    [("ct4p-hightpu-4t", 4), ("ct5p-hightpu-2t", 2), ("tpu7x-ultra-4t", None), ("tpu8-standard-8t", 8)],
+)
+def test_the_name_of_a_tpu_type_tells_its_chips(name: str, chips: int | None) -> None:
+    found = machine_catalogue.find(name, "gcp")
+    assert (found and (found.resource, found.count)) == (chips and ("google.com/tpu", chips))

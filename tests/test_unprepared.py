@@ -495,3 +495,15 @@ def test_notes_with_the_same_message_are_one_block_with_their_places(
     assert all(f"queue-{number}.yaml:" in told for number in range(files))
     assert front(["check", ".", "--select", "QC008", "--all"]) == 0
     assert capsys.readouterr().out.count("note[QC008]") == files
+
+
+@pytest.mark.parametrize("choice", ["select: [QC1O1]", "select: [QC101, QC1O1]", "ignore: [QC1O1]"])
+def test_a_misspelled_choice_of_rules_is_itself_reported(
+    repository: Path, capsys: pytest.CaptureFixture[str], choice: str
+) -> None:
+    (repository / "queue.yaml").write_text(QUEUE)
+    (repository / "qcheck.yaml").write_text(f"version: 1\nrules: {{{choice}}}\n")
+    assert front(["check", "."]) == 2
+    told = capsys.readouterr().out
+    assert "error[QC014]" in told
+    assert "QC1O1" in told

@@ -43,6 +43,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "kai_sharing",
         "kai_topology",
         "kai_settings",
+        "kai_history",
         "kai_starvation",
         "volcano_sums",
         "volcano_amounts",

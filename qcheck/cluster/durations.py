@@ -22,6 +22,14 @@ def go_seconds(text: str) -> Fraction | None:
     return -total if found[1] == "-" else total
 
 
+_WITH_DAYS = re.compile(r"[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|[smhdw]))+)", re.ASCII)
+
+
+def is_long_duration(text: str) -> bool:
+    """Return whether a text is a Go duration that may also have days and weeks, as some arguments of KAI may."""
+    return _WITH_DAYS.fullmatch(text) is not None
+
+
 _DAYS = {"d": 86_400, "w": 604_800, "y": 31_536_000}
 _LONG = re.compile(r"(\d+)(ms|[smhdwy])", re.ASCII)
 

@@ -141,13 +141,14 @@ class KaiPlugin(Value):
 
 
 class UsageSource(Value):
-    """A shard's source of past usage; `params` holds the scalar fields of `usageParams`."""
+    """A shard's source of past usage; `params` holds the scalar fields of `usageParams`, `query` its `extraParams`."""
 
     place: Place
     client: str
     connections: tuple[str, ...]
     params: dict[str, str]
     misplaced: tuple[str, ...] = ()
+    query: dict[str, str] = {}
 
     @property
     def params_place(self) -> Place:

@@ -141,6 +141,7 @@ def _usage(at: Cursor) -> kai.UsageSource | None:
         connections=tuple(f for f in ("connectionString", "connectionStringEnvVar") if at.text_at(f)),
         params=at["usageParams"].strings(),
         misplaced=tuple(name for name, _ in at.mapping() if name in MISPLACED),
+        query=at["usageParams"]["extraParams"].strings(),
     )
 
 

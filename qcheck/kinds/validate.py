@@ -46,6 +46,7 @@ _REFUSALS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
     ("apps", "StatefulSet"): (("builtin", "replicated"), _MANAGED),
     ("apps", "DaemonSet"): (("builtin", "replicated"),),
     ("autoscaling", "HorizontalPodAutoscaler"): (("builtin", "horizontal_pod_autoscaler"),),
+    ("keda.sh", "ScaledObject"): (("builtin", "scaled_object"),),
     (OWN, "NodePool"): (("qcheck_node_pool", "node_pool"),),
     ("scheduling.run.ai", "Queue"): (("kai", "queue"),),
     ("scheduling.run.ai", "PodGroup"): (("kai", "pod_group"),),

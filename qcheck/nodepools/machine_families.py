@@ -1,4 +1,4 @@
-"""Machine types whose name implies their cores and memory, and that they have no accelerator.
+"""Machine types whose name implies their cores and memory, or the number of their TPU chips.
 
 Sources: the machine family pages of Compute Engine, the size naming page of Azure virtual machines, the shapes of OCI
 and the presets of Nebius.
@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 
-from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.nodepools.machine_type import GIB, MachineType
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 MIB = 2**20
+TPU = "google.com/tpu"
 GCP_MIB_PER_CORE = {
     "standard": 4096, "highmem": 8192, "highcpu": 1024, "n1-standard": 3840, "n1-highmem": 6656, "n1-highcpu": 922,
     "c3-highcpu": 2048, "c3d-highcpu": 2048, "c4-highcpu": 2048, "c4a-highcpu": 2048, "c4d-highcpu": 1920,
@@ -31,6 +32,7 @@ GCP_SHARED = {"e2-micro": 1, "e2-small": 2, "e2-medium": 4, "f1-micro": 1, "g1-s
 GCP_CUSTOM = r"(?:([a-z][0-9][a-z]*)-)?custom-(\d{1,9})-(\d{1,9})(?:-ext)?"
 AZURE = r"(?i:standard_([defl])(\d{1,9})(?:-(\d{1,9}))?([a-z]*)_v(\d))"
 AZURE_GIB_PER_CORE = {"d": 4, "e": 8, "f": 2, "l": 8}
+GCP_TPU = r"(?:ct\d[a-z]*|tpu\d[a-z]*)-(?:hightpu|standard)-(\d{1,2})t"
 NEBIUS = r"cpu-[a-z0-9]+/(\d{1,9})vcpu-(\d{1,9})gb"
 SOURCE = "the type's name"
 GRACE = ("GH200", "GB200", "GB300")
@@ -74,6 +76,9 @@ def plain(provider: str, name: str, vcpu: int | None, memory: int | None, source
 def _gcp(name: str) -> MachineType | None:
     if name in GCP_SHARED:
         return plain("gcp", name, 2 if name.startswith("e2") else 1, GCP_SHARED[name] * GIB)
+    tpu = re.fullmatch(GCP_TPU, name)
+    if tpu:
+        return replace(plain("gcp", name, None, None), resource=TPU, model="TPU", count=int(tpu[1]))
     custom = re.fullmatch(GCP_CUSTOM, name)
     if custom:
         return plain("gcp", name, int(custom[2]), int(custom[3]) * MIB)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from qcheck.pipeline.read import Watch
     from qcheck.settings import RuleChoice
 
+OF_SETTINGS = "QC014"
 MANY = 1000
 """From this number of objects on, a second process saves more time than it takes to start."""
 
@@ -104,8 +105,11 @@ def _severities(catalogue: dict[str, Rule], profile: str | None, choice: RuleCho
 
 
 def chosen_rules(catalogue: dict[str, Rule], choice: RuleChoice, with_changes: bool = False) -> tuple[Rule, ...]:
-    """Return the rules that settings select and do not ignore; an empty selection means all rules."""
+    """Return the rules that settings select and do not ignore; an empty selection means all rules.
+
+    Faults of the settings themselves are always among them: a misspelled selection would hide its own finding.
+    """
     selected, _ = choose(catalogue.values(), choice.select) if choice.select else (set(catalogue), [])
     ignored, _ = choose(catalogue.values(), choice.ignore)
-    asked = selected - ignored
+    asked = (selected | {OF_SETTINGS}) - ignored
     return tuple([r for r in catalogue.values() if r.id in asked and (with_changes or r.family != CHANGE)])

@@ -1,4 +1,4 @@
-"""QC912 to QC914: settings of KAI's schedulers that have no effect, or an unintended one."""
+"""QC912: settings of KAI's schedulers that have no effect, or an unintended one."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from qcheck.checks.problems import is_refused
 from qcheck.checks.registry import rule
 from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.durations import go_seconds
-from qcheck.cluster.kai import KaiPlugin, KaiQueue, SchedulingShard, UsageSource
+from qcheck.cluster.kai import KaiPlugin, SchedulingShard
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.findings.severity import Severity
-from qcheck.schedulers.kai.shards import FALSE, FULL_HIERARCHY, Shard, shards_of
+from qcheck.schedulers.kai.shards import FALSE, FULL_HIERARCHY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,6 +34,21 @@ FLAGS = frozenset(
     }
 )  # fmt: skip
 """The scheduler's command-line flags in KAI 0.17; other names in a shard's args are silently ignored."""
+DURATION_FLAGS = frozenset({"default-staleness-grace-period", "schedule-period", "stuck-in-releasing-threshold"})
+NUMBER_FLAGS = frozenset(
+    {
+        "burst", "max-consolidation-preemptees", "num-of-status-recording-workers", "plugin-server-port",
+        "pyroscope-block-profiler-rate", "pyroscope-mutex-profiler-rate", "qps", "v",
+    }
+)  # fmt: skip
+SWITCHES = frozenset(
+    {
+        "allow-consolidating-reclaim", "detailed-fit-errors", "enable-profiler", "full-hierarchy-fairness",
+        "leader-elect", "log-json", "restrict-node-scheduling", "schedule-csi-storage",
+        "update-pod-eviction-condition", "use-scheduling-signatures", "version",
+    }
+)  # fmt: skip
+SWITCH_VALUES = frozenset({"1", "t", "T", "TRUE", "true", "True", "0", "f", "F", "FALSE", "false", "False"})
 PLUGINS = frozenset(
     {
         "predicates", "proportion", "priority", "nodeavailability", "resourcetype", "podaffinity", "elastic", "kubeflow",
@@ -48,11 +63,9 @@ ARGUMENTS = {
     "minruntime": ("defaultPreemptMinRuntime", "defaultReclaimMinRuntime", "reclaimResolveMethod"),
 }
 """The arguments of the plugins that divide among queues; `relcaimer` is KAI's own spelling."""
-WINDOWS = ("sliding", "tumbling", "cron")
-BROKEN_WINDOWS = ((0, 12), (0, 17))
-"""The first and the last release in which only the sliding window yields data."""
-GO_DURATIONS = ("halfLifePeriod", "fetchInterval", "stalenessPeriod", "waitTimeout")
-PROMETHEUS = re.compile(r"0|(\d+y)?(\d+w)?(\d+d)?(\d+h)?(\d+m)?(\d+s)?(\d+ms)?")
+RESOLVE_METHODS = ("lca", "queue")
+QUERY_OPTIONS = {"usageQueryTimeout": "10s", "queryResolution": "1m"}
+"""The durations among `extraParams`, and their defaults."""
 
 
 @rule("QC912")
@@ -63,8 +76,10 @@ def argument_ignored(cluster: Cluster) -> Iterator[Finding]:
         yield from _unknown(shard.arguments, FLAGS, at.at("args"), "scheduler flag", "it is ignored")
         yield from _unknown((p.name for p in shard.plugins), PLUGINS, at.at("plugins"), "plugin", "it has no effect")
         yield from _unknown((a.name for a in shard.actions), ACTIONS, at.at("actions"), "action", "it has no effect")
+        yield from _bad_flags(shard)
         for plugin in shard.plugins:
             yield from _arguments(plugin)
+        yield from _query_options(cluster, shard)
         yield from _replaced(shard)
         yield from _switched_off(shard)
 
@@ -76,6 +91,35 @@ def _unknown(given: Iterable[str], known: frozenset[str], place: Place, what: st
             found = finding(place.at(name).key(), f"KAI has no {what} {name}: {effect}")
             found = found.fixed_by(f"Write {near}.") if near else found.fixed_by("Remove it.")
             yield found.with_data(name=name, nearest=near)
+
+
+def _bad_flags(shard: SchedulingShard) -> Iterator[Finding]:
+    """Report values of flags with which the scheduler of the shard does not start."""
+    for name, value in shard.arguments.items():
+        if name in DURATION_FLAGS and go_seconds(value) is None:
+            wanted, fix = "a Go duration", "Write a duration such as 90s or 1h30m."
+        elif name in NUMBER_FLAGS and not re.fullmatch(r"[+-]?\d+", value, re.ASCII):
+            wanted, fix = "a whole number", "Write a whole number."
+        elif name in SWITCHES and value not in SWITCH_VALUES:
+            wanted, fix = "true or false", "Write true or false."
+        else:
+            continue
+        message = f"{name} {value!r} is not {wanted}: the scheduler of shard {shard.name} does not start"
+        found = finding(shard.place.at("spec", "args", name), message).about(shard.id).at_least(Severity.ERROR)
+        yield found.fixed_by(fix).with_data(name=name, written=value)
+
+
+def _query_options(cluster: Cluster, shard: SchedulingShard) -> Iterator[Finding]:
+    """Report durations of the query for past usage that KAI cannot read; QC003 reports rejected values."""
+    usage = shard.usage
+    if usage is None:
+        return
+    for name, default in QUERY_OPTIONS.items():
+        value, place = usage.query.get(name), usage.params_place.at("extraParams", name)
+        if value is not None and go_seconds(value) is None and not is_refused(cluster, place):
+            found = finding(place, f"{name} {value!r} is not a Go duration: KAI uses {default}").about(shard.id)
+            found = found.fixed_by("Write a duration such as 30s or 1m.")
+            yield found.with_data(name=name, written=value)
 
 
 def _arguments(plugin: KaiPlugin) -> Iterator[Finding]:
@@ -94,6 +138,9 @@ def _arguments(plugin: KaiPlugin) -> Iterator[Finding]:
             )
         elif plugin.name == "proportion":
             yield from _number(name, value, place)
+        elif name == "reclaimResolveMethod" and value not in RESOLVE_METHODS:
+            found = finding(place, f"{name} {value!r} is not one of {names(RESOLVE_METHODS)}: KAI uses lca")
+            yield found.fixed_by("Write lca or queue.").with_data(name=name, written=value)
 
 
 def _meant(name: str, known: tuple[str, ...]) -> str | None:
@@ -167,118 +214,3 @@ def _switched_off(shard: SchedulingShard) -> Iterator[Finding]:
             message = f"shard {shard.name} disables action reclaim: no queue can reclaim its quota from others"
             found = finding(action.place.at("enabled"), message).about(shard.id)
             yield found.with_data(shard=shard.name)
-
-
-@rule("QC913")
-def history_never_read(cluster: Cluster) -> Iterator[Finding]:
-    """Report shards with a usage database that is never read because of its settings; QC003 reports rejected values."""
-    for shard in cluster.kai_shards:
-        if shard.usage is not None:
-            may_connect = not cluster.kai_configs or cluster.kai_configs[0].has_prometheus
-            for place, why, fix in _unread(shard.usage, cluster.policy.kai.release, may_connect):
-                message = f"shard {shard.name} never reads past usage: {why}"
-                found = finding(place, message).about(shard.id).fixed_by(fix)
-                if place is shard.usage.place or not is_refused(cluster, place):
-                    yield found.with_data(shard=shard.name, field=str(place.route[-1]))
-
-
-def _unread(usage: UsageSource, release: tuple[int, int], is_connected: bool) -> Iterator[tuple[Place, str, str]]:
-    """Yield what keeps usage from being read; `is_connected`: the operator may fill in a connection."""
-    if usage.client and usage.client != "prometheus":
-        why = f"clientType {usage.client} is not supported; only prometheus is"
-        yield usage.place.at("clientType"), why, "Write clientType: prometheus."
-    if len(usage.connections) > 1 or not (usage.connections or is_connected):
-        why = (
-            "both connectionString and connectionStringEnvVar are set"
-            if usage.connections
-            else "no connectionString is set"
-        )
-        place = usage.place.at("connectionString") if usage.connections else usage.place
-        fix = f"{'Keep' if usage.connections else 'Set'} one of connectionString and connectionStringEnvVar."
-        yield place, f"{why}, and exactly one is required", fix
-    yield from _windows(usage, release)
-    for field in GO_DURATIONS:
-        text = usage.params.get(field)
-        if text is not None and go_seconds(text) is None:
-            why = f"{field} {text!r} is not a Go duration such as 168h or 1h30m"
-            yield (
-                usage.params_place.at(field),
-                why,
-                "Write hours, minutes and seconds: Go durations have no days or weeks.",
-            )
-    size = usage.params.get("windowSize")
-    if size is not None and not (PROMETHEUS.fullmatch(size) and size):
-        why = f"windowSize {size!r} is not a Prometheus duration"
-        yield usage.params_place.at("windowSize"), why, "Write a duration such as 1w or 168h."
-
-
-def _windows(usage: UsageSource, release: tuple[int, int]) -> Iterator[tuple[Place, str, str]]:
-    kind = usage.params.get("windowType")
-    if kind is None or kind == "sliding":
-        return
-    place = usage.params_place.at("windowType")
-    if kind not in WINDOWS:
-        yield place, f"windowType {kind} is not one of {names(WINDOWS)}: the scheduler crashes", "Write sliding."
-    elif BROKEN_WINDOWS[0] <= release <= BROKEN_WINDOWS[1]:
-        why = (
-            f"with windowType {kind} releases 0.12 to 0.17 send a query that Prometheus rejects, wait for waitTimeout and "
-            "continue without history"
-        )
-        yield place, why, "Write windowType: sliding."
-    elif kind == "tumbling" and "tumblingWindowStartTime" not in usage.params and release > BROKEN_WINDOWS[1]:
-        yield place, "windowType tumbling needs tumblingWindowStartTime", "Add tumblingWindowStartTime."
-
-
-@rule("QC914")
-def protection_ineffective(cluster: Cluster) -> Iterator[Finding]:
-    """Report minimum run times that KAI cannot read or ignores."""
-    for queue in cluster.kai_queues:
-        for kind, text in queue.min_runtimes.items():
-            if go_seconds(text) is None:
-                yield _unreadable(str(queue.id), kind, text, queue.min_runtime_place(kind)).about(queue.id)
-    for shard in cluster.kai_shards:
-        for kind, text in shard.min_runtimes.items():
-            if go_seconds(text) is None:
-                place = shard.place.at("spec", "minRuntime", f"{kind}MinRuntime")
-                yield _unreadable(str(shard.id), kind, text, place).about(shard.id)
-    for view in shards_of(cluster):
-        if not _looks_at_leaves(view):
-            yield from _overlooked(view)
-
-
-def _unreadable(who: str, kind: str, text: str, place: Place) -> Finding:
-    message = f"{who} has {kind}MinRuntime {text!r}, which is not a Go duration: KAI cannot read the object"
-    found = finding(place, message).at_least(Severity.ERROR).fixed_by("Write a duration such as 30m or 1h30m.")
-    return found.with_data(written=text)
-
-
-def _looks_at_leaves(shard: Shard) -> bool:
-    plugin = shard.spec.plugin("minruntime") if shard.spec else None
-    return plugin is not None and (plugin.arguments or {}).get("reclaimResolveMethod") == "queue"
-
-
-def _overlooked(shard: Shard) -> Iterator[Finding]:
-    """Report reclaimMinRuntime of a queue below a department, which does not apply against other departments."""
-    departments = shard.children("")
-    for queue in shard.queues:
-        path = shard.path(queue.name)
-        written = queue.min_runtimes.get("reclaim")
-        if written is None or not queue.parent or path[-1].parent or len(departments) < 2:
-            continue
-        if "reclaim" not in path[-1].min_runtimes and go_seconds(written):
-            yield _ineffective(shard, queue, path[-1], written)
-
-
-def _ineffective(shard: Shard, queue: KaiQueue, top: KaiQueue, written: str) -> Finding:
-    others = names(q.name for q in shard.children("") if q is not top)
-    message = (
-        f"queue {queue.name} has reclaimMinRuntime {written}, but against jobs of {others} only the value of its topmost "
-        f"queue {top.name} counts, and it sets none: jobs are evicted at once"
-    )
-    return (
-        finding(queue.min_runtime_place("reclaim"), message)
-        .near(top.name_place, f"topmost queue of {queue.name}")
-        .about(queue.id)
-        .fixed_by(f"Set reclaimMinRuntime in {top.name}, or reclaimResolveMethod: queue in the plugin minruntime.")
-        .with_data(queue=queue.name, top=top.name)
-    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.registry import rule
 from qcheck.cluster.did_you_mean import nearest
+from qcheck.cluster.durations import go_seconds
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.volcano import HIERARCHY_KEY, HIERARCHY_KEYS, VolcanoJob
 from qcheck.findings.finding import Finding, finding
@@ -25,6 +26,13 @@ PLUGINS = (
     "rescheduling", "resource-strategy-fit", "resourcequota", "sla", "task-topology", "tdm", "usage",
 )  # fmt: skip
 """The plugins that are built into Volcano's scheduler."""
+
+DURATIONS = {
+    "sla": ("sla-waiting-time", "no job has a waiting time"),
+    "tdm": ("tdm.evict.period", "the plugin uses 1m"),
+    "rescheduling": ("interval", "the plugin uses 5m"),
+}
+"""The argument of a plugin that is a duration, and what happens if it is none."""
 
 
 @rule("QC954")
@@ -47,6 +55,7 @@ def field_ignored(cluster: Cluster) -> Iterator[Finding]:
         why = f"only drf with {HIERARCHY_KEY} reads it"
         yield from _unread(queues, users, f"annotation {PATH}", why, "write spec.parent and enable capacity")
     yield from _switches(queues)
+    yield from _unreadable(queues)
 
 
 def _unread(
@@ -97,6 +106,19 @@ def _switches(queues: Queues) -> Iterator[Finding]:
                     .fixed_by(f"Write {HIERARCHY_KEY}.")
                 )
                 yield _of_scheduler(queues, found.with_data(field=key))
+
+
+def _unreadable(queues: Queues) -> Iterator[Finding]:
+    """Report arguments of plugins that are no durations."""
+    for plugin in queues.scheduler.plugins:
+        name, otherwise = DURATIONS.get(plugin.name, ("", ""))
+        value = plugin.arguments.get(name)
+        if value is not None and plugin.place is not None and go_seconds(value) is None:
+            message = f"{name} {value!r} is not a Go duration, so {otherwise}"
+            found = finding(plugin.place.at("arguments", name), message).fixed_by(
+                "Write a duration such as 30m or 1h30m."
+            )
+            yield _of_scheduler(queues, found.with_data(field=name, written=value))
 
 
 def _of_scheduler(queues: Queues, found: Finding) -> Finding:

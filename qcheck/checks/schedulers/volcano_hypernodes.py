@@ -62,7 +62,8 @@ def _member(
         found = finding(member.place.at("selector", way), message)
         yield found.fixed_by("Select each hyper node by exactMatch, or set the member's type to Node.")
     elif member.is_node and cluster.nodes and not cluster.pools and not nodes_of(cluster, member):
-        yield finding(member.place.at("selector"), f"HyperNode {owner.name} has a member that matches no node").likely()
+        found = finding(member.place.at("selector"), f"HyperNode {owner.name} has a member that matches no node")
+        yield found.likely(not cluster.has_all("Node"))
 
 
 def _name_place(member: HyperNodeMember) -> Place:

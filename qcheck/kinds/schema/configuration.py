@@ -64,7 +64,7 @@ health
 pprofBindAddress string
 controller
   groupKindConcurrency {..} int64
-  cacheSyncTimeout any
+  cacheSyncTimeout int64
 tls >=0.16
   minVersion string
   cipherSuites [..] string

@@ -23,6 +23,8 @@ class Format(Value):
         return re.fullmatch(self.pattern, text) is not None  # `re` caches compiled patterns
 
 
+DURATION = r"[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|ms|s|m|h))+)"
+"""Go's syntax of durations."""
 FORMATS = {
     "dns": Format(
         _SUBDOMAIN,
@@ -44,14 +46,12 @@ FORMATS = {
         "must be a label key: an optional DNS name and '/', then letters, digits, '-', '_' and '.'",
         317,
     ),
+    "go-duration": Format(DURATION, "is not a duration such as 30m or 1h30m"),
 }
 QUANTITY = (
     r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
 )
 """The syntax of quantities in CRDs; Go's own parser, which built-in kinds use, also accepts a lone sign."""
-
-DURATION = r"[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|ms|s|m|h))+)"
-"""Go's syntax of durations."""
 
 
 @lru_cache(4096)

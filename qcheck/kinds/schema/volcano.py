@@ -69,7 +69,7 @@ event <1.11 string
 events VJ-S04 >=1.11 [..] {EVENTS}
 events <1.11 [..] string
 exitCode int32
-timeout string
+timeout VJ-S08 go-duration
 """,
     "VolcanoJob": f"""
 schedulerName string len:..63
@@ -78,7 +78,7 @@ minSuccess VJ-S01 int32 min:1
 queue VJ-S02 dns =default
 maxRetry int32 >=1.14:min:0 =3
 priorityClassName dns
-runningEstimate string
+runningEstimate VJ-S08 go-duration
 ttlSecondsAfterFinished int32 >=1.14:min:0
 plugins VJ-S05 {{..}} [..] string
 policies [..] VolcanoPolicies

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _FINISHING = ("OnFailure", "Never")
 _LONGEST_CRON_JOB = 52
 _LONGEST_MANAGER = 63
+_KEDA_MOST = 100
 _MOST_RULES, _MOST_VALUES = 20, 255
 
 
@@ -52,6 +53,20 @@ def horizontal_pod_autoscaler(root: Cursor, target: Target) -> Iterator[Failure]
     elif maximum is not None and minimum is not None and maximum < minimum:
         text = f"Invalid value: {maximum}: must be greater than or equal to minReplicas, which is {minimum}"
         yield refuse(most, "HPA-V01", text, related=(least.route,))
+
+
+def scaled_object(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa: ARG001
+    """Check the bounds of KEDA's autoscaler, as its webhook does: 0 to 100 where they are left out."""
+    spec = root["spec"]
+    least, most, idle = spec["minReplicaCount"], spec["maxReplicaCount"], spec["idleReplicaCount"]
+    minimum, maximum, resting = least.integer() or 0, most.integer(), idle.integer()
+    if minimum > (_KEDA_MOST if maximum is None else maximum):
+        shown = f"the default {_KEDA_MOST} of maxReplicaCount" if maximum is None else f"maxReplicaCount {maximum}"
+        text = f"Invalid value: {minimum}: must not be greater than {shown}"
+        yield refuse(least, "KEDA-W01", text, related=(most.route,) if most.exists else ())
+    if resting is not None and resting >= minimum:
+        text = f"Invalid value: {resting}: must be less than minReplicaCount, which is {minimum}"
+        yield refuse(idle, "KEDA-W01", text, related=(least.route,) if least.exists else ())
 
 
 def cron_job(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa: ARG001

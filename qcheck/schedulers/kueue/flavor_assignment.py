@@ -22,6 +22,8 @@ from qcheck.schedulers.kueue.gates import QUOTA_CHECK, is_on
 from qcheck.supply.pod_requests import PODS, charged, completed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import ClusterQueue, FlavorQuotas, ResourceFlavor, ResourceGroup
     from qcheck.cluster.units import Scale
@@ -84,10 +86,12 @@ class Assigner:
         """Return flavors for all pod sets, in order; it stops at the first (group of) pod sets that gets none."""
         assigned: list[Assigned] = []
         tried: Tried = {}
-        for together in grouped(wanted):
+        groups = grouped(wanted)
+        for position, together in enumerate(groups, 1):
             flavors, seen, reasons, code = self._flavors_of(together)
             if code is not None:
-                return Assignment(tuple(assigned), reasons, code, tried)
+                also = tuple(self._also_too_large(groups[position:]))
+                return Assignment(tuple(assigned), (*reasons, *also), code, tried)
             for demand in together:
                 own = {r: f for r, f in flavors.items() if r in demand.amounts or self._lends(demand, f)}
                 assigned.append(Assigned(demand, own))
@@ -97,6 +101,13 @@ class Assigner:
                 taken = sum(d.amounts.get(resource, 0) for d in together)
                 self._used[cell] = self._used.get(cell, 0) + taken
         return Assignment(tuple(assigned), tried=tried)
+
+    def _also_too_large(self, later: list[list[PodSetDemand]]) -> Iterator[Reason]:
+        """Yield why pod sets after the first failure exceed the quota too, without what the failed one asks for."""
+        for together in later:
+            _, _, reasons, code = self._flavors_of(together)
+            if code is ReasonCode.EXCEEDS_MAX_QUOTA:
+                yield from reasons
 
     def _lends(self, demand: PodSetDemand, flavor: str) -> bool:
         """Return whether a pod set without requests follows its group."""
