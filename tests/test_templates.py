@@ -36,6 +36,8 @@ TEMPLATES = [
         "placeholder",
     ),
     ("q.yaml", QUEUE.format("team-{}"), "placeholder"),
+    ("q.yaml", QUEUE.format("team-[[index]]"), "placeholder"),
+    ("q.yaml", QUEUE.format("team_ID_"), "placeholder"),
     ("q.yaml", QUEUE.format("..."), "placeholder"),
     ("q.yaml", QUEUE.format("a") + "spec: {quota: '...'}\n", "placeholder"),
     ("q.yaml", QUEUE.format('"{{ name }}Gi"'), "go-template"),

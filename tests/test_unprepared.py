@@ -412,6 +412,10 @@ QUEUED = JOB_OF.replace("metadata: {", "metadata: {labels: {kueue.x-k8s.io/queue
         ("queues/flavor.yaml", "queues/more.yaml", FLAVOR, "error"),
         ("clusters/prod/flavor.yaml", "clusters/test/flavor.yaml", FLAVOR, "error"),
         ("clusters/prod-1.30/flavor.yaml", "clusters/test-1.30/flavor.yaml", FLAVOR, "error"),
+        ("clusters/gpu-1/flavor.yaml", "clusters/gpu-2/flavor.yaml", FLAVOR, "error"),
+        ("guide/step-1/flavor.yaml", "guide/step-2/flavor.yaml", FLAVOR, "warning"),
+        ("guide/02/flavor.yaml", "guide/05/flavor.yaml", FLAVOR, "warning"),
+        ("step-1/prod/flavor.yaml", "step-1/test/flavor.yaml", FLAVOR, "error"),
         ("examples/a/flavor.yaml", "queues/flavor.yaml", FLAVOR, "warning"),
         ("docs/flavor.yaml", "docs/more.yaml", FLAVOR, "warning"),
         ("gpu-samples/flavor.yaml", "gpu-samples/more.yaml", FLAVOR, "warning"),
@@ -433,6 +437,15 @@ def test_alternatives_do_not_prove_a_conflict(repository: Path, one: str, other:
     )
     files = {"nodes.yaml": NODES, one: text.replace("IMAGE", "y").replace("AMOUNT", "16"), other: changed}
     assert {each[1] for each in said(repository, files, "QC011")} == {severity}
+
+
+def test_the_clusters_of_multikueue_have_queues_of_the_same_names(repository: Path) -> None:
+    files = {"manager.yaml": FLAVOR, "worker.yaml": FLAVOR.replace("metadata: {", "metadata: {annotations: {a: b}, ")}
+    worker = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: MultiKueueCluster\nmetadata: {name: worker}\nspec: SOURCE\n"
+    source = "{clusterSource: {kubeConfig: {location: worker, locationType: Secret}}}"
+    assert said(repository, files, "QC011") == [("QC011", "error")]
+    files["clusters.yaml"] = worker.replace("SOURCE", source)
+    assert said(repository, files, "QC011") == [("QC011", "warning")]
 
 
 def test_a_directory_that_contains_everything_does_not_indicate_examples(repository: Path) -> None:

@@ -101,13 +101,13 @@ def template(text: Text, placeholder: str) -> Fault:
 
     engine = templates.engine(text.text, text.path)
     marks = (templates.first_mark(text.text, mark=each) for each in (templates.MARK, templates.PLACEHOLDER))
-    mark = next((m for m in marks if m), None) or templates.first_written(text.text, placeholder)
+    mark = templates.first_written(text.text, placeholder) if placeholder else None
+    mark = mark or next((m for m in marks if m), None)
     spot = text.spot(*mark.span()) if mark else text.spot(0, 0)
-    shown = text.text[spot.start : spot.end][:60]
     return Fault(
         ProblemCode.TEMPLATE_NOT_RENDERED,
-        f"this file is a template ({shown}) and was not read: its output is not known",
+        "this file is a template and was not read: its output is not known",
         spot,
         templates.HOW[engine],
-        data={"engine": engine},
+        data={"engine": engine, "placeholder": text.text[spot.start : spot.end][:60]},
     )

@@ -6,15 +6,17 @@ import re
 
 STATEMENTS = ("{{", "${", "{%", "%{", "<%")
 """The starts of template statements. Searching a text for their first characters beforehand is much faster."""
-LEFT_OPEN = ("<", "$", "__", "@", "%", "...", "PLACEHOLDER", "REPLACE", "CHANGE", "YOUR_")
+LEFT_OPEN = ("<", "$", "__", "@", "%", "...", "[[", "PLACEHOLDER", "REPLACE", "CHANGE", "YOUR_")
 """Every text with a placeholder for people to fill in contains one of these."""
 PLACEHOLDER = re.compile(
-    r"<[A-Za-z]|\$[A-Za-z_]|__[A-Za-z]|@@?(?!sha256:)[A-Za-z]|%%?[A-Za-z]|\.\.\.(?=[\"']?[\s,}\]])"
+    r"<[A-Za-z]|\$[A-Za-z_]|__[A-Za-z]|@@?(?!sha256:)[A-Za-z]|%%?[A-Za-z]|\.\.\.(?=[\"']?[\s,}\]])|\[\[[ \w]"
     r"|PLACEHOLDER|REPLACE_?ME|CHANGE_?ME|YOUR_"
 )
 """The start of a placeholder; `templates` recognises whole ones. The digest of an image is not one."""
 IN_CAPITALS = re.compile(r""":(?<!- name:)[ \t]+["']?(?:[A-Z][A-Z0-9]*_|NAMESPACE\b)""")
 """A word that may be the name of a variable in place of a value. Items of lists with such names are environment variables."""
+INSIDE = re.compile(r"_[A-Z][A-Z0-9]*_")
+"""A variable inside a lower-case name, such as `job_ID_`."""
 FOR_A_VALUE = (
     r"""(?:^|[ \t{,"'])(?:\w*(?:Name|namespace|Account|Quota|cohort|[rR]eplicas|parallelism|completions|count)|name"""
     r"""|[\w.-]+/[\w.-]+|cpu|memory)["']?\Z"""
@@ -32,6 +34,7 @@ def may_be_template(text: str) -> bool:
     return (
         any(_is_left_open(text, word) for word in LEFT_OPEN)
         or _has_gap(text)
+        or any(text[m.start() - 1].islower() for m in INSIDE.finditer(text))
         or any(re.search(FOR_A_VALUE, _before(text, m.start())) for m in IN_CAPITALS.finditer(text))
     )
 

@@ -22,15 +22,15 @@ FIRST_COLUMN = re.compile(r"^(?:\{\{|\{%|%\{|<%)", re.MULTILINE)
 COMMENT = re.compile(r"^[ \t]*#[^\n]*|(?<=[ \t])#[^\n]*", re.MULTILINE)
 
 PLACEHOLDER = re.compile(
-    r"<[A-Za-z][\w .-]*>|\$[A-Za-z_]\w*|__[A-Za-z]\w*__|@@?[A-Za-z]\w*@@?|%%?[A-Za-z]\w*%%?"
+    r"<[A-Za-z][\w .-]*>|\$[A-Za-z_]\w*|__[A-Za-z]\w*__|@@?[A-Za-z]\w*@@?|%%?[A-Za-z]\w*%%?|\[\[[ \w.-]+\]\]"
     r"|(?<=[\w-])\{\}|(?<![\w.])\.\.\.(?![\w./])"
     r"|(?<![A-Za-z])(?:PLACEHOLDER|REPLACE_?ME|CHANGE_?ME|YOUR_[A-Z_]+)\w*"
 )
 """Placeholders that people fill in: `<NUM_NODES>`, `$IMAGE`, `__GPUS__`, `@@NAME@@`, `job-{}`, `...`."""
 NO_YAML = re.compile(r"(?<=: )(?:@@?[A-Za-z]\w*@@?|%%?[A-Za-z]\w*%%?)")
 """An unquoted placeholder as a value that makes the document invalid YAML."""
-CAPITALS = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|NAMESPACE")
-"""A variable of a shell script, such as `NUM_NODES`: a placeholder where a number or a lower-case name is needed."""
+CAPITALS = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|NAMESPACE|[a-z0-9-]*_[A-Z][A-Z0-9]*_[a-z0-9-]*")
+"""A variable such as `NUM_NODES` or `_ID_`: a placeholder where a number or a lower-case name is needed."""
 NAMES_AND_NUMBERS = frozenset(
     {
         "claimName",

@@ -168,9 +168,14 @@ def _labels(at: Cursor) -> Iterator[KustomizeChange]:
             yield KustomizeChange(field, _key(at, field), test="labels", argument=" ".join(keys))
     for each in at.items_at("labels"):
         keys = [key for key, _ in each["pairs"].mapping()]
-        is_wide = each["fields"].exists or any(each[f].boolean() for f in ("includeSelectors", "includeTemplates"))
+        fields = each.items_at("fields")
+        is_wide = fields or any(each[f].boolean() for f in ("includeSelectors", "includeTemplates"))
         test = "labels" if is_wide else "own labels"
         yield KustomizeChange("labels", _key(at, "labels"), test=test, argument=" ".join(keys))
+        for further in fields:  # such as the labels of the nodes of a pool
+            if keys and not further.text_at("path").startswith("metadata/"):
+                kind = further.text_at("kind")
+                yield KustomizeChange("labels", _key(at, "labels"), re.escape(kind) if kind else None)
 
 
 def _patches(at: Cursor, folder: str, read: ReadText) -> Iterator[KustomizeChange]:

@@ -29,6 +29,7 @@ OWN_GROUP = "qcheck.dev"
 """qcheck's own group: no API server holds its node pools, and several of one name may represent one pool's machines."""
 ON_NODES = frozenset({"DaemonSet"})
 """Kinds that use node resources themselves."""
+MULTIKUEUE = frozenset({"MultiKueueCluster", "MultiKueueConfig"})
 MOST_NAMED = 3
 APART = "If these are several clusters, `qcheck init` writes settings for them; otherwise delete one of the two."
 
@@ -58,7 +59,7 @@ def distinct(manifests: Sequence[Cursor], chart_files: Set[str] = frozenset()) -
         else:
             first.append(same[0])
             doubles += [differing] if len(differing) > 1 and any(map(_counts, differing)) else []
-    problems = _problems(doubles, chart_files, _top(manifests)) if doubles else []
+    problems = _problems(doubles, chart_files, _top(manifests), _is_multikueue(manifests)) if doubles else []
     return Distinct(first, [copy for same in doubles for copy in same[1:]], problems)
 
 
@@ -66,6 +67,10 @@ def _top(manifests: Sequence[Cursor]) -> str:
     """Return the directory that contains all files."""
     folders = {posixpath.dirname(found.document.path) for found in manifests}
     return posixpath.commonpath(folders) or "." if len({posixpath.isabs(f) for f in folders}) == 1 else "."
+
+
+def _is_multikueue(manifests: Sequence[Cursor]) -> bool:
+    return any(found.text_at("kind") in MULTIKUEUE for found in manifests)
 
 
 def _counts(found: Cursor) -> bool:
@@ -105,16 +110,16 @@ def _meant(data: object) -> object:
     return {**{k: v for k, v in data.items() if k != "status"}, "metadata": plain}
 
 
-def _problems(doubles: list[list[Cursor]], chart_files: Set[str], top: str) -> list[Problem]:
+def _problems(doubles: list[list[Cursor]], chart_files: Set[str], top: str, is_multikueue: bool) -> list[Problem]:
     pairs: dict[str, dict[str, list[Pair]]] = {}
     problems = []
     for original, *copies in doubles:
         inside = [copy for copy in copies if _folder(copy) == _folder(original)]
-        problems += [_in_one_folder(original, inside, top)] if inside else []
+        problems += [_in_one_folder(original, inside, top, is_multikueue)] if inside else []
         for copy in copies:
             if _folder(copy) != _folder(original):
                 pairs.setdefault(_folder(original), {}).setdefault(_folder(copy), []).append((original, copy))
-    problems += [_in_folders(folder, others, top) for folder, others in pairs.items()]
+    problems += [_in_folders(folder, others, top, is_multikueue) for folder, others in pairs.items()]
     return [
         replace(p, certain=not any(at.origin.path in chart_files for at in (p.place, *p.related))) if p.certain else p
         for p in problems
@@ -127,17 +132,17 @@ def _folder(found: Cursor) -> str:
     return rendered if colon and tool in ("kustomize", "helm") else posixpath.dirname(found.document.path) or "."
 
 
-def _doubt_of(definitions: Sequence[Cursor], top: str) -> str:
+def _doubt_of(definitions: Sequence[Cursor], top: str, is_multikueue: bool) -> str:
     from qcheck.pipeline.alternatives import doubt_of  # 0.3 ms
 
-    return doubt_of(definitions, top)
+    return doubt_of(definitions, top, is_multikueue)
 
 
-def _in_one_folder(original: Cursor, copies: list[Cursor], top: str) -> Problem:
+def _in_one_folder(original: Cursor, copies: list[Cursor], top: str, is_multikueue: bool) -> Problem:
     again, *more = copies
     times = "twice" if not more else f"{len(copies) + 1} times"
     identity = object_id(again)
-    doubt = _doubt_of([original, *copies], top)
+    doubt = _doubt_of([original, *copies], top, is_multikueue)
     return Problem(
         ProblemCode.DUPLICATE_OBJECT,
         _name_place(again),
@@ -151,14 +156,14 @@ def _in_one_folder(original: Cursor, copies: list[Cursor], top: str) -> Problem:
     )
 
 
-def _in_folders(one: str, others: dict[str, list[Pair]], top: str) -> Problem:
+def _in_folders(one: str, others: dict[str, list[Pair]], top: str, is_multikueue: bool) -> Problem:
     """Return the problem of the objects of a directory that other directories define differently."""
     found = [pair for pairs in others.values() for pair in pairs]
     ids = list(dict.fromkeys(object_id(copy) for _, copy in found))
     what = f"{ids[0]} is" if len(ids) == 1 else f"{len(ids)} objects are"
     listed = "" if len(ids) == 1 else f": {_listed(ids)}"
     where = next(iter(others)) if len(others) == 1 else f"{len(others)} other directories ({_listed(list(others))})"
-    doubt = _doubt_of([each for pair in found for each in pair], top)
+    doubt = _doubt_of([each for pair in found for each in pair], top, is_multikueue)
     return Problem(
         ProblemCode.DUPLICATE_OBJECT,
         _name_place(found[0][1]),

@@ -10,6 +10,7 @@ from qcheck.documents.load import load
 from qcheck.documents.text import NotText, Text, decode
 from qcheck.kinds.decode import roots
 from qcheck.kinds.kustomize import NAMES, Kustomization, KustomizeChange, read_kustomization
+from qcheck.nodepools.formats import describes_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 DEEPEST = 32
 """The maximum nesting of kustomizations."""
+OF_METADATA = frozenset({"namespace", "commonLabels", "labels"})
+"""Fields that change only the metadata of an object that describes nodes, not the nodes."""
 MOST_REACHED = 10_000
 """The maximum number of paths from one kustomization to others, in addition to one path to each."""
 
@@ -32,7 +35,10 @@ class Reached(Value):
     def changes_of(self, found: Cursor) -> list[KustomizeChange]:
         """Return the changes to an object of the file, in the order in which they are made."""
         changes = (change for each in reversed(self.through) for change in each.changes)
-        return [change for change in changes if change.touches(found)]
+        touching = [change for change in changes if change.touches(found)]
+        if touching and describes_nodes(found):
+            return [change for change in touching if not (change.test and change.what in OF_METADATA)]
+        return touching
 
 
 class Source(Value):

@@ -24,8 +24,11 @@ DIRECTIVE = r"\$(?:patch|retainKeys|setElementOrder/\w+)[\"']?[ \t]*:"
 """Such a key, preceded only by `BEFORE` on its line."""
 BEFORE = r"[ \t-]*[\"']?"
 NAMED = r"(?i)(?:^|[-_.])patch(?:es)?(?:[-_.]|$)"
-WITH_SELECTOR = frozenset({"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"})
-WITH_PODS = WITH_SELECTOR | {"Job", "Pod"}
+WITH_SELECTOR = frozenset(
+    {("apps", "Deployment"), ("apps", "StatefulSet"), ("apps", "DaemonSet"), ("apps", "ReplicaSet")}
+)
+WITH_PODS = WITH_SELECTOR | {("batch", "Job"), ("", "Pod")}
+"""Kinds with pods, with their API groups: other groups have kinds of the same names."""
 
 
 def patch_files(loaded: Sequence[Loaded]) -> list[files.NotLoaded]:
@@ -82,8 +85,8 @@ def _objects(file: Loaded) -> Iterator[Cursor]:
 
 def _is_incomplete(found: Cursor) -> bool:
     """Return whether an object with pods lacks required fields: its selector, or the images of its containers."""
-    spec, kind = found["spec"], found.text_at("kind")
+    spec, kind = found["spec"], (found.text_at("apiVersion").rpartition("/")[0], found.text_at("kind"))
     if kind not in WITH_PODS or (kind in WITH_SELECTOR and spec["selector"].exists):
         return False
-    containers = (spec if kind == "Pod" else spec["template"]["spec"]).items_at("containers")
+    containers = (spec if kind == ("", "Pod") else spec["template"]["spec"]).items_at("containers")
     return not containers or not all(each["image"].exists for each in containers)

@@ -10,6 +10,7 @@ from qcheck.documents.load import load
 from qcheck.kinds import validate_cluster
 from qcheck.kinds.decode import mentions_settings, recognises
 from qcheck.nodepools import formats
+from qcheck.pipeline.expected_states import expected_states
 from qcheck.pipeline.patch_files import patch_files
 from qcheck.pipeline.relevance import concerns_queues_text
 from qcheck.sources import files
@@ -47,7 +48,7 @@ def read(
         except OSError as error:
             not_read.append(files.NotLoaded(file.path, files.reason(error)))
     loaded = _load(contents, limits, watch)
-    partial_objects = patch_files(loaded)
+    partial_objects = list({n.path: n for n in (*expected_states(loaded), *patch_files(loaded))}.values())
     patches = {n.path for n in partial_objects}
     about = {f.text.path for f in loaded if f.documents or concerns_queues_text(f.text.text)}
     whole = [_without_objects(f) if f.text.path in patches else f for f in loaded]

@@ -7,7 +7,7 @@ from qcheck.checks.registry import rule
 from qcheck.checks.repelling_taints import has_open_taints, standing_taints, tolerates, workloads_with
 from qcheck.cluster.labels import Taint
 from qcheck.cluster.quota_pool import SchedulerName
-from qcheck.cluster.resources import looks_like_accelerator
+from qcheck.cluster.resources import is_compute, looks_like_accelerator
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.table import promises_of
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.place import Place
     from qcheck.cluster.quota_pool import QuotaPool
     from qcheck.cluster.workloads import Workload
+    from qcheck.quota.tree import Cell
     from qcheck.supply.groups import NodeGroup
 
 
@@ -29,7 +30,7 @@ def flavor_taint_untolerated(cluster: Cluster) -> Iterator[Finding]:
     for flavor, quotas in promises_of(cluster).used_pools:
         if flavor.scheduler is not SchedulerName.KUEUE:  # only flavors add tolerations to pods
             continue
-        blocking = _blocking_taints(cluster, flavor)
+        blocking = _blocking_taints(cluster, flavor, quotas)
         workloads = workloads_with(cluster, quotas)
         if not blocking or any(_gets_in(cluster, w, blocking) for w in workloads):
             continue
@@ -51,9 +52,9 @@ def flavor_taint_untolerated(cluster: Cluster) -> Iterator[Finding]:
 
 def is_repelled(cluster: Cluster, flavor: str) -> bool:
     """Return whether QC202 reports that a flavor's nodes repel all of its pods."""
-    quotas = next((q for f, q in promises_of(cluster).used_pools if f.key == flavor), None)
-    blocking = _blocking_taints(cluster, cluster.quota_pools[flavor]) if quotas is not None else []
-    return bool(blocking) and not any(_gets_in(cluster, w, blocking) for w in workloads_with(cluster, quotas or []))
+    quotas = next((q for f, q in promises_of(cluster).used_pools if f.key == flavor), [])
+    blocking = _blocking_taints(cluster, cluster.quota_pools[flavor], quotas) if quotas else []
+    return bool(blocking) and not any(_gets_in(cluster, w, blocking) for w in workloads_with(cluster, quotas))
 
 
 def _gets_in(cluster: Cluster, workload: Workload, blocking: list[tuple[NodeGroup, list[Taint]]]) -> bool:
@@ -86,11 +87,14 @@ def _toleration_fix(taint: Taint, by_plugin: bool) -> str:
     return text
 
 
-def _blocking_taints(cluster: Cluster, flavor: QuotaPool) -> list[tuple[NodeGroup, list[Taint]]]:
+def _blocking_taints(cluster: Cluster, flavor: QuotaPool, quotas: list[Cell]) -> list[tuple[NodeGroup, list[Taint]]]:
     """Return, by group, the hard taints that neither the flavor nor its nodeTaints account for.
 
-    The result is empty if some group has no such taint.
+    The result is empty if some group has no such taint. A flavor without labels also selects the nodes of the cluster's
+    own pods, which tolerate no such taints: if no such node was read, only its accelerators are known to be elsewhere.
     """
+    if not flavor.node_labels and not any(q.promised and is_compute(q.resource) for q in quotas):
+        return []
     groups = [match.group for match in supply_of(cluster).matches(flavor.key)]
     found = [(g, [t for t in standing_taints(g, flavor) if t not in flavor.node_taints]) for g in groups]
     return found if all(taints for _, taints in found) else []

@@ -1,0 +1,85 @@
+"""Files that state what a test or a policy expects of objects: they contain parts of objects, which nobody applies.
+
+Sources: the operations and file names of Chainsaw (kyverno.github.io/chainsaw) and KUTTL (kuttl.dev).
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+
+from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.documents.load import load
+from qcheck.kinds.decode import roots
+from qcheck.sources import files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from qcheck.documents.load import Loaded
+
+OF_A_TEST = "a file of a Chainsaw or KUTTL test: it contains the parts of objects that the test expects or changes"
+OF_A_STATUS = "an expected state (a status without a spec): it is not a complete object"
+CHAINSAW = "chainsaw.kyverno.io/"
+"""The API group of Chainsaw's tests."""
+APPLYING = ("apply", "create")
+PARTIAL = ("assert", "error", "patch", "update", "delete")
+"""Operations of a test: the files of the first create objects, the files of the others are compared with objects."""
+BINDING = re.compile(r"^[^\n#]*:[ \t]*[\"']?\(\$\w", re.MULTILINE)
+"""A value that Chainsaw computes, such as `($namespace)`."""
+STEP = re.compile(r"\d+-(?:assert|errors?)(?:[-.]|$)")
+"""The start of a file name of a test step that only compares."""
+WITH_STATUS = frozenset(
+    {("apps", "Deployment"), ("apps", "StatefulSet"), ("apps", "DaemonSet"), ("apps", "ReplicaSet")}
+)
+"""Kinds with a required spec."""
+
+
+def expected_states(loaded: Sequence[Loaded]) -> list[files.NotLoaded]:
+    """Return the files whose objects are expectations of tests, or only the status of an object."""
+    of_tests = frozenset(path for file in loaded if CHAINSAW in file.text.text for path in _compared(file, loaded))
+    found = []
+    for file in loaded:
+        path = file.text.path
+        if posixpath.normpath(path) in of_tests or STEP.match(posixpath.basename(path)):
+            found.append(files.NotLoaded(path, OF_A_TEST, failed=False))
+        elif "\nstatus:" in file.text.text and _is_only_a_status(file):
+            found.append(files.NotLoaded(path, OF_A_STATUS, failed=False))
+    return found
+
+
+def _compared(test: Loaded, loaded: Sequence[Loaded]) -> Iterator[str]:
+    """Yield the files that a Chainsaw test compares or changes, and those it applies after it has filled in values."""
+    texts = {posixpath.normpath(file.text.path): file.text.text for file in loaded}
+    folder = posixpath.dirname(test.text.path)
+    named = [
+        (operation, posixpath.normpath(posixpath.join(folder, name)))
+        for document in load(test.text.text, test.text.path).documents
+        for operation, name in _operations(document.data)
+    ]
+    applied = {path for operation, path in named if operation in APPLYING}
+    yield from (path for operation, path in named if operation in PARTIAL and path not in applied)
+    yield from (path for path in applied if BINDING.search(texts.get(path, "")))
+
+
+def _operations(data: object) -> Iterator[tuple[str, str]]:
+    """Yield each operation of a test with the file that it names."""
+    if isinstance(data, list):
+        yield from (found for each in data for found in _operations(each))
+    elif isinstance(data, dict):
+        for key, value in data.items():
+            if key in (*APPLYING, *PARTIAL) and isinstance(value, dict) and isinstance(value.get("file"), str):
+                yield str(key), value["file"]
+            else:
+                yield from _operations(value)
+
+
+def _is_only_a_status(file: Loaded) -> bool:
+    """Return whether every object of a file has a status and lacks the spec that its kind requires."""
+    found = [each for document in file.documents for each in roots(document)]
+    return bool(found) and all(
+        (each.text_at("apiVersion").partition("/")[0], each.text_at("kind")) in WITH_STATUS
+        and each["status"].exists
+        and not each["spec"].exists
+        for each in found
+    )

@@ -1,0 +1,124 @@
+"""Layouts of repositories: objects beside files of tests, kustomizations and clusters that were only partly read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from manifests import FLAVOR, cluster_queue, local_queue
+from test_unprepared import NODES, QUEUE, repository, said
+
+from qcheck.api import audit
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["repository"]
+
+CHAINSAW = """\
+apiVersion: chainsaw.kyverno.io/v1alpha1
+kind: Test
+metadata: {name: queues}
+spec:
+  steps:
+    - try:
+        - apply: {file: job.yaml}
+        - apply: {file: filled.yaml}
+        - assert: {file: job.yaml}
+        - assert: {file: ../ready.yaml}
+"""
+UNFINISHED = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: train}\nstatus: {active: 1}\n"
+STATUS_ONLY = (
+    "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: team}\nstatus: {readyReplicas: 1}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "is_read"),
+    [
+        ("tests/ready.yaml", UNFINISHED, False),
+        ("tests/a/filled.yaml", "spec:\n  parallelism: ($count)\napiVersion: batch/v1\nkind: Job\n", False),
+        ("tests/a/job.yaml", UNFINISHED, True),
+        ("tests/b/01-assert.yaml", UNFINISHED, False),
+        ("tests/b/01-asserted.yaml", UNFINISHED, True),
+        ("policies/web.yaml", STATUS_ONLY, False),
+        ("policies/web.yaml", STATUS_ONLY.replace("status:", "metadate:"), True),
+    ],
+)
+def test_what_a_test_or_a_policy_expects_is_no_object(repository: Path, path: str, text: str, is_read: bool) -> None:
+    found = said(repository, {"tests/a/chainsaw-test.yaml": CHAINSAW, path: text}, "QC003")
+    assert bool(found) is is_read
+    assert [n.path for n in audit(["."]).inputs.not_read] == ([] if is_read else [path])
+
+
+VOLCANO_JOB = """\
+apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+metadata: {name: train, namespace: team}
+spec:
+  minAvailable: 2
+  schedulerName: volcano
+  queue: missing
+  tasks: [{replicas: 2, name: main, template: {spec: {containers: [{name: main, image: trainer}]}}}]
+"""
+
+
+def test_a_job_of_volcano_beside_a_kustomization_is_read(repository: Path) -> None:
+    files = {"k8s/kustomization.yaml": "resources: []\n", "k8s/job.yaml": VOLCANO_JOB, "nodes.yaml": NODES}
+    assert said(repository, files, "QC960") != []
+
+
+KARPENTER = """\
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: gpus}
+spec:
+  limits: {nvidia.com/gpu: 16}
+  template:
+    metadata: {labels: {gpu: h100}}
+    spec: {requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [p5.48xlarge]}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "rule"),
+    [
+        ("namespace: karpenter\n", "QC101"),
+        ("labels: [{pairs: {team: ml}, includeSelectors: true}]\n", "QC101"),
+        ("labels: [{pairs: {team: ml}, fields: [{path: spec/template/metadata/labels, kind: NodePool}]}]\n", "QC009"),
+        ("namePrefix: prod-\n", "QC009"),
+    ],
+)
+def test_a_kustomization_leaves_nodes_as_they_are_if_it_only_changes_metadata(
+    repository: Path, change: str, rule: str
+) -> None:
+    queues = f"{FLAVOR}---\n{QUEUE.replace('AMOUNT', '24')}"
+    files = {
+        "queues.yaml": queues,
+        "k/kustomization.yaml": f"{change}resources: [pool.yaml]\n",
+        "k/pool.yaml": KARPENTER,
+    }
+    assert {each[0] for each in said(repository, files, "QC101", "QC009")} == {rule}
+
+
+PLAIN_FLAVOR = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: h100}\n"
+TAINTED = NODES.replace("labels: {gpu: h100}", "labels: {gpu: h100}, taints: [{key: dedicated, effect: NoSchedule}]")
+PLAIN_NODES = NODES.replace("h100", "plain").replace(", nvidia.com/gpu: 8", "")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "flavor", "quota", "expected"),
+    [
+        (TAINTED, PLAIN_FLAVOR, {"cpu": 500}, [("QC101", "warning")]),
+        (TAINTED, FLAVOR, {"cpu": 500}, [("QC101", "error"), ("QC202", "warning")]),
+        (f"{TAINTED}---\n{PLAIN_NODES}", PLAIN_FLAVOR, {"cpu": 500}, [("QC101", "error")]),
+        (TAINTED, PLAIN_FLAVOR, {"nvidia.com/gpu": 24}, [("QC101", "error"), ("QC202", "warning")]),
+    ],
+    ids=["nodes of the cluster's own pods are missing", "the flavor selects", "they are here", "accelerators"],
+)
+def test_a_cluster_has_nodes_for_its_own_pods(
+    repository: Path, nodes: str, flavor: str, quota: dict[str, int], expected: list[tuple[str, str]]
+) -> None:
+    """A flavor without labels selects them too, so the nodes that were read prove nothing about it."""
+    queues = f"{flavor}---\n{cluster_queue(quota)}---\n{local_queue('team', name='team')}"
+    assert said(repository, {"nodes.yaml": nodes, "queues.yaml": queues}, "QC101", "QC202") == expected
