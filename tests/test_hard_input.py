@@ -433,6 +433,17 @@ FOUND = {
 """What `make fuzz` found, made small."""
 
 
+def test_ten_thousand_bad_items_are_counted(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    broken = re.sub(r"containers:\n.*\n", f"containers: [{'a, ' * 10_000}]\n", TRAIN)
+    (repo / "q.yaml").write_text(f"{queue()}---\n{local_queue('default')}---\n{broken}")
+    assert run(["check", ".", "--format", "json"]) == 1
+    findings = [f for f in json.loads(capsys.readouterr().out)["findings"] if f["rule"] == "QC003"]
+    assert len(findings) == 100, "about the type of each item, and nothing else"
+    said = [f["message"] for f in findings]
+    assert all("containers[" in s and "must be of type object, not string" in s for s in said)
+    assert said[-1].endswith("; the object has 9,900 more problems of this kind")
+
+
 @pytest.mark.parametrize("name", FOUND)
 def test_what_fuzzing_found(repo: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     (repo / "rest.yaml").unlink()

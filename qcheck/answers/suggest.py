@@ -10,6 +10,7 @@ from qcheck.answers.workload_changes import WorkloadChange, changes
 from qcheck.cluster.edits import How
 from qcheck.cluster.quota_pool import pool_name
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.views import answered_once, view
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
@@ -75,13 +76,18 @@ def _changed_workloads(cluster: Cluster, found: Finding) -> Iterator[Proposal]:
         return
     by_way: dict[Way, list[tuple[Verdict, WorkloadChange]]] = {}
     for verdict in verdicts:
-        for change in changes(cluster, verdict):
-            if change.way is not None and change.values:
-                by_way.setdefault(change.way, []).append((verdict, change))
+        for way, change in _written(cluster, verdict):
+            by_way.setdefault(way, []).append((verdict, change))
     for way, some in by_way.items():
         if len({id(v) for v, _ in some}) == len(verdicts):
             values = dict(value for _, change in some for value in change.values)
             yield Proposal(way, tuple(values.items()), "; ".join(_worded(v, c) for v, c in some))
+
+
+@answered_once
+def _written(cluster: Cluster, verdict: Verdict) -> list[tuple[Way, WorkloadChange]]:
+    """Return the changes of a workload that replace values; several findings may name it."""
+    return [(c.way, c) for c in changes(cluster, verdict) if c.way is not None and c.values]
 
 
 def _worded(verdict: Verdict, change: WorkloadChange) -> str:
@@ -93,5 +99,16 @@ def _worded(verdict: Verdict, change: WorkloadChange) -> str:
 def _concerned(cluster: Cluster, found: Finding) -> list[Verdict]:
     """Return the verdicts on the workloads that a finding is about or names and that do not run."""
     asking = found.data.get("asking")
-    names = {str(found.object), *(map(str, asking) if isinstance(asking, list) else ())}
-    return [v for v in verdicts_of(cluster) if v.runs is False and str(v.workload.id) in names]
+    names = dict.fromkeys((str(found.object), *(map(str, asking) if isinstance(asking, list) else ())))
+    by_name = _not_running(cluster)
+    return [v for name in names for v in by_name.get(name, ())]
+
+
+@view
+def _not_running(cluster: Cluster) -> dict[str, list[Verdict]]:
+    """Return the verdicts on workloads that do not run, by the workload's name."""
+    by_name: dict[str, list[Verdict]] = {}
+    for verdict in verdicts_of(cluster):
+        if verdict.runs is False:
+            by_name.setdefault(str(verdict.workload.id), []).append(verdict)
+    return by_name

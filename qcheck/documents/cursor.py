@@ -63,6 +63,10 @@ class Cursor:
         listed = self.data.get(key) if isinstance(self.data, dict) else None
         return self[key].items() if listed else []
 
+    def objects_at(self, key: str) -> list[Cursor]:
+        """Return the items under a key that are objects; anything else is reported by the validation of the structure."""
+        return [each for each in self.items_at(key) if isinstance(each.data, dict)]
+
     def text(self) -> str | None:
         return self.data if isinstance(self.data, str) else None
 

@@ -18,7 +18,7 @@ from qcheck.kinds.rewrite import with_fixes
 from qcheck.kinds.schema.catalogue import KUEUE, described
 from qcheck.kinds.schema.failure import Failure, field_path
 from qcheck.kinds.shared_fields import object_id
-from qcheck.kinds.validate import validate
+from qcheck.kinds.validate import first_of_each, validate
 from qcheck.kinds.validation.target import ServedVersions
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def validate_custom(root: Cursor, definition: CustomDefinition, judge: CelEvalua
     failures = [*_unknown(schema, root.data, ()), *_values(schema, data), *_lists(schema, data, ())]
     if not any(f.code is ProblemCode.API_REJECTED for f in failures):
         failures += judge.failures(schema, data)
-    for failure in failures:
+    for failure, more in first_of_each(failures):
         route = failure.route
         path = field_path(route)
         text = f"{path}: {failure.text}"
@@ -107,7 +107,7 @@ def validate_custom(root: Cursor, definition: CustomDefinition, judge: CelEvalua
         yield Problem(
             code=failure.code,
             place=Place(root.document, root.route + route, "", failure.on_key),
-            message=text,
+            message=text + more,
             help=f"Write {failure.near}." if failure.near else "",
             object=identity,
             related=(definition.place.named("the schema of this kind"),),

@@ -25,7 +25,7 @@ def pod_template(template: Cursor, added: Mapping[str, str] = _NO_LABELS) -> Pod
     spec = template["spec"]
     labels, annotations = metadata(template)
     own = {**added, **labels}
-    containers, init_containers = spec.items_at("containers"), spec.items_at("initContainers")
+    containers, init_containers = spec.objects_at("containers"), spec.objects_at("initContainers")
     alike = _alike(_without(spec, _WITH_PLACES))
     apart, affine = _affinities(spec["affinity"], own) if alike.has_pod_affinity else (False, False)
     return replace(

@@ -49,7 +49,7 @@ def _template(at: Cursor) -> PodTemplate:
         annotations=at["annotations"].strings(),
         metadata_place=place(at),
         containers=(main, *(container(c) for c in at.items_at("sidecars"))),
-        init_containers=tuple(container(c) for c in at.items_at("initContainers")),
+        init_containers=tuple(container(c) for c in at.objects_at("initContainers")),
         selection=node_selection(at),
         tolerations=tolerations(at["tolerations"]),
         priority_class=at["priorityClassName"].text() or None,

@@ -7,18 +7,18 @@ from importlib import import_module
 
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem, ProblemCode
-from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.kinds.api_versions import version_problems
 from qcheck.kinds.quantities import quantity_problems
 from qcheck.kinds.schema.catalogue import CONFIG, KUEUE, OWN, described
-from qcheck.kinds.schema.failure import QUOTE, REQUIRED, Failure, field_path
+from qcheck.kinds.schema.failure import QUOTE, REQUIRED, WRONG_TYPE, Failure, field_path
 from qcheck.kinds.shared_fields import object_id
 from qcheck.kinds.validation.likeness import likeness
 from qcheck.kinds.validation.metadata import metadata
 from qcheck.kinds.validation.target import Target
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from qcheck.cluster.objects import ObjectId
     from qcheck.documents.cursor import Cursor
@@ -79,6 +79,8 @@ _REFUSALS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
 MOST = 2000
 _right: set[bytes] = set()
 """Keys of valid objects, at most `MOST`: thousands of objects are often a few different ones."""
+MOST_ALIKE = 100
+"""The number of problems of one check that are reported for one object."""
 
 
 def validate(root: Cursor, target: Target) -> tuple[Problem, ...]:
@@ -105,8 +107,9 @@ def _problems(root: Cursor, target: Target, identity: ObjectId, found: Described
     if found is not None or identity.group not in (KUEUE, CONFIG, OWN, "", "apps", "batch", "autoscaling"):
         for refusal in _refusals(identity.group, identity.kind):
             failures += refusal(root, target)
-    for failure in _distinct(failures):
-        yield _problem(root, identity, found, failure)
+    for failure, more in first_of_each(_distinct(failures)):
+        problem = _problem(root, identity, found, failure)
+        yield replace(problem, message=problem.message + more) if more else problem
     if found is not None and identity.group not in NO_OBJECTS:
         yield from quantity_problems(root, identity, found)
 
@@ -125,15 +128,32 @@ def _structure(root: Cursor, found: Described) -> list[Failure]:
 
 
 def _distinct(failures: list[Failure]) -> list[Failure]:
-    """Return one failure per place and text: the structure and a webhook may both reject a value."""
+    """Return one failure per place and text: the structure and a webhook may both reject a value.
+
+    About a value of the wrong type nothing else is said, nor about fields that it would have.
+    """
+    mistyped = {f.route for f in failures if f.text.startswith(WRONG_TYPE)}
     seen: set[tuple[object, str]] = set()
     kept = []
     for failure in failures:
-        key = (failure.route, failure.text)
-        if key not in seen:
+        route = failure.route
+        key = (route, failure.text)
+        is_typed = failure.text.startswith(WRONG_TYPE)
+        if key not in seen and not any(route[:n] in mistyped for n in range(1, len(route) + (not is_typed))):
             seen.add(key)
             kept.append(failure)
     return kept
+
+
+def first_of_each(failures: Iterable[Failure]) -> Iterator[tuple[Failure, str]]:
+    """Yield the first failures of each check; after the last one, the text tells how many are left out."""
+    by_check: dict[object, list[Failure]] = {}
+    for failure in failures:
+        by_check.setdefault((failure.code, failure.check), []).append(failure)
+    for alike in by_check.values():
+        more = len(alike) - MOST_ALIKE
+        for at, failure in enumerate(alike[:MOST_ALIKE], 1):
+            yield failure, f"; the object has {more:,} more problems of this kind" if at == MOST_ALIKE < len(alike) else ""
 
 
 def _problem(root: Cursor, identity: ObjectId, found: Described | None, failure: Failure) -> Problem:

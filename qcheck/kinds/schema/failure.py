@@ -16,6 +16,9 @@ QUOTE = "put it in quotes: "
 REQUIRED = "Required value"
 """The start of the text about a field that is missing; `validate` adds a fix that names the field."""
 
+WRONG_TYPE = "Invalid value: must be of type"
+"""The start of the text about a value of another JSON type than the field has."""
+
 
 class Failure:
     """One failure. `steps` is the route from the checked value inward, last step first, for callers to extend.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.problems import ProblemCode
 from qcheck.kinds.schema import scalars
-from qcheck.kinds.schema.failure import Failure, type_name
+from qcheck.kinds.schema.failure import WRONG_TYPE, Failure, type_name
 from qcheck.kinds.schema.node import WITHOUT_QUANTITIES, SchemaNode, VersionScope, parse
 
 TYPE_CHECKING = False
@@ -159,7 +159,7 @@ def _join_all(failures: list[Failure] | None, found: list[Failure]) -> list[Fail
 
 
 def wrong_type(node: SchemaNode, wanted: str, value: object) -> Failure:
-    return Failure(node.check or _GENERIC, f"Invalid value: must be of type {wanted}, not {type_name(value)}")
+    return Failure(node.check or _GENERIC, f"{WRONG_TYPE} {wanted}, not {type_name(value)}")
 
 
 def _unknown(node: SchemaNode, key: str) -> Failure:
@@ -194,10 +194,15 @@ def _differ_plainly(keys: tuple[str, ...], items: list[object]) -> bool:
 
 
 def _repeated(node: SchemaNode, value: list[object]) -> list[Failure]:
-    """Return a failure for each item of a list map, or a set, that repeats an earlier one."""
+    """Return a failure for each item of a list map, or a set, that repeats an earlier one.
+
+    Items of a list map that are no objects have the wrong type, which is reported alone.
+    """
     seen: set[str] = set()
     failures = []
     for at, item in enumerate(value):
+        if node.keys and type(item) is not dict:
+            continue
         shown = _identity(node, item)
         if shown in seen:
             key = node.keys[0] if len(node.keys) == 1 and isinstance(item, dict) and node.keys[0] in item else None

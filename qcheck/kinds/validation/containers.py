@@ -38,13 +38,13 @@ _OWN_RESOURCES = r"(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+
 
 def all_containers(spec: Cursor) -> list[Cursor]:
     """Return the init containers of a pod, then its containers."""
-    return [*spec.items_at("initContainers"), *spec.items_at("containers")]
+    return [*spec.objects_at("initContainers"), *spec.objects_at("containers")]
 
 
 def containers(spec: Cursor) -> Iterator[Failure]:
     """Check all containers of a pod spec: each alone, and their names and host ports together."""
-    initial, later = spec.items_at("initContainers"), spec.items_at("containers")
-    if not later:
+    initial, later = spec.objects_at("initContainers"), spec.objects_at("containers")
+    if not spec.items_at("containers"):
         yield refuse(spec["containers"], "POD-V05", "Required value: a pod has at least one container")
     if spec.items_at("ephemeralContainers"):
         text = "Forbidden: ephemeral containers are not allowed when a pod is created"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.cluster.quantity import integer
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.schema.failure import show
+from qcheck.kinds.validation.containers import all_containers
 from qcheck.kinds.validation.jobs import gates
 from qcheck.kinds.validation.queues import amount
 from qcheck.kinds.validation.selectors import annotation_keys, label_map
@@ -76,7 +77,7 @@ def _pod_set(at: Cursor, target: Target) -> Iterator[Failure]:
 
 
 def _resources(spec: Cursor, target: Target) -> Iterator[Failure]:
-    containers = [*spec.items_at("initContainers"), *spec.items_at("containers")]
+    containers = all_containers(spec)
     for holder in (*(c["resources"] for c in containers), spec["resources"]):
         for part in ("requests", "limits"):
             for name, value in holder[part].mapping():
