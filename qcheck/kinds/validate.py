@@ -153,7 +153,10 @@ def first_of_each(failures: Iterable[Failure]) -> Iterator[tuple[Failure, str]]:
     for alike in by_check.values():
         more = len(alike) - MOST_ALIKE
         for at, failure in enumerate(alike[:MOST_ALIKE], 1):
-            yield failure, f"; the object has {more:,} more problems of this kind" if at == MOST_ALIKE < len(alike) else ""
+            yield (
+                failure,
+                f"; the object has {more:,} more problems of this kind" if at == MOST_ALIKE < len(alike) else "",
+            )
 
 
 def _problem(root: Cursor, identity: ObjectId, found: Described | None, failure: Failure) -> Problem:

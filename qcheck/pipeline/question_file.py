@@ -11,7 +11,7 @@ from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.quantity import Quantity, QuantityError, parse_quantity
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.load import load
-from qcheck.settings.read import keys_at
+from qcheck.settings.read import MOST_FAULTS, keys_at, left_out
 from qcheck.settings.validators import version_number
 from qcheck.sources.files import File
 
@@ -76,8 +76,9 @@ def read_question(path: str, form: type[P]) -> tuple[Document, P]:
     try:
         return document, form.model_validate(document.data)
     except ValidationError as error:
-        faults = [at(document, e["loc"], _worded(form, e["loc"], e["type"], e["msg"])) for e in error.errors()]
-        raise QuestionError(list(dict.fromkeys(faults))) from None
+        errors = error.errors()
+        faults = [at(document, e["loc"], _worded(form, e["loc"], e["type"], e["msg"])) for e in errors[:MOST_FAULTS]]
+        raise QuestionError([*dict.fromkeys(faults), *left_out(len(errors))]) from None
 
 
 def at(document: Document, route: tuple[str | int, ...], message: str) -> str:
@@ -88,7 +89,7 @@ def at(document: Document, route: tuple[str | int, ...], message: str) -> str:
 def _worded(form: type[QuestionPart], route: tuple[str | int, ...], kind: str, message: str) -> str:
     named = "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in route).lstrip(".")
     if kind == "extra_forbidden":
-        known = keys_at(form.model_json_schema(), route[:-1])
+        known = keys_at(form, route[:-1])
         near = nearest(str(route[-1]), known)
         return f"{named}: there is no such key; " + (
             f"did you mean {near}?" if near else f"known here: {', '.join(known)}"

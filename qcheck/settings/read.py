@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import cache
 
 from qcheck import DOCS
 from qcheck.cluster.did_you_mean import nearest
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from pydantic import BaseModel
     from pydantic_core import ErrorDetails
 
     from qcheck.settings.schema import SettingsPart
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 HINT = f"`qcheck schema config` prints the schema; {DOCS}/settings.md explains the keys."
 LARGEST = 1_000_000
+MOST_FAULTS = 100
+"""The number of faults that are listed for one file."""
 TOML_SEPARATORS = str.maketrans(".[]\"'", "     ")
 TOML_LINE = re.compile(r"at line (\d+)")
 """The position in an error of tomllib, which gives no line at the end of the file."""
@@ -145,13 +149,19 @@ def _toml_keys(text: str) -> list[str]:
 def _explained(errors: list[ErrorDetails], data: object, locate: Locate) -> list[str]:
     """Return one line per place; if a value may have several types, their requirements are joined."""
     messages: dict[tuple[str, str], list[str]] = {}
-    for error in errors:
+    for error in errors[:MOST_FAULTS]:
         route = _written(error["loc"], data)
         place = messages.setdefault((locate(route), _dotted(route)), [])
         text = _message(error, route)
         if text not in place:
             place.append(text)
-    return [f"{line}: {name}{' or '.join(texts)}" for (line, name), texts in messages.items()]
+    faults = [f"{line}: {name}{' or '.join(texts)}" for (line, name), texts in messages.items()]
+    return [*faults, *left_out(len(errors))]
+
+
+def left_out(count: int) -> list[str]:
+    """Return a line that tells how many of `count` faults of a file are not listed; none if all are."""
+    return [f"{count - MOST_FAULTS:,} more faults in this file are not listed"] if count > MOST_FAULTS else []
 
 
 def _written(location: Route, data: object) -> Route:
@@ -202,15 +212,21 @@ def _given(value: object) -> str:
 
 
 def _nearest(route: Route) -> str:
-    from qcheck.settings.schema import json_schema  # with pydantic, 80 ms
+    from qcheck.settings.schema import SettingsPart  # with pydantic, 80 ms
 
-    known = keys_at(json_schema(), route[:-1])
+    known = keys_at(SettingsPart, route[:-1])
     near = nearest(str(route[-1]), known)
     return f"; did you mean {near!r}?" if near else f"; known here: {', '.join(known)}"
 
 
-def keys_at(schema: Any, route: Route) -> list[str]:
-    """Return the keys that are allowed at `route`, from a JSON Schema."""
+@cache
+def _json_schema(form: type[BaseModel]) -> dict[str, Any]:
+    return form.model_json_schema()
+
+
+def keys_at(form: type[BaseModel], route: Route) -> list[str]:
+    """Return the keys that are allowed at `route` of a model, from its JSON Schema."""
+    schema: Any = _json_schema(form)
     definitions = schema.get("$defs", {})
     part = schema
     for step in route:

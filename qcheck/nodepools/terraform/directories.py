@@ -28,7 +28,7 @@ MARKS = re.compile(
     r"|terraform-aws-modules/|terraform-aws-eks|kubernetes-engine|/aks/azurerm|terraform-azurerm-aks|/oke/oci|terraform-oci-oke"
 )
 """Text that occurs in folders that describe pools."""
-LOCAL_SOURCE = re.compile(r"""^\s*"?source"?\s*[=:]\s*"(\.\.?/[^"]*)\"""", re.MULTILINE)
+LOCAL_SOURCE = re.compile(r"""^[ \t]*"?source"?\s*[=:]\s*"(\.\.?/[^"]*)\"""", re.MULTILINE)
 
 
 def relevant(texts: Sequence[Text]) -> list[Text]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 IDENTITY = ("apiVersion", "kind")
 TYPES = frozenset({"kubernetes_manifest", "kubectl_manifest"})
-WRITTEN = re.compile(r"""(?:^|[{,])\s*["']?(apiVersion|kind)["']?\s*[:=]\s*["']?([\w./-]+)""", re.MULTILINE)
+WRITTEN = re.compile(r"""(?:^[ \t]*|[{,]\s*)["']?(apiVersion|kind)["']?\s*[:=]\s*["']?([\w./-]+)""", re.MULTILINE)
 """The apiVersion and kind of an object, on a separate line or inside braces."""
 NODES = re.compile(r"(?i)node|pool|karpenter|machine|provisioner|compute")
 """Words of which a manifest of nodes has at least one, in its name or in its text."""
