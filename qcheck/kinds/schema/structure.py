@@ -196,7 +196,7 @@ def _differ_plainly(keys: tuple[str, ...], items: list[object]) -> bool:
 def _repeated(node: SchemaNode, value: list[object]) -> list[Failure]:
     """Return a failure for each item of a list map, or a set, that repeats an earlier one.
 
-    Items of a list map that are no objects have the wrong type, which is reported alone.
+    For an item of a list map that is not an object, only its wrong type is reported.
     """
     seen: set[str] = set()
     failures = []
