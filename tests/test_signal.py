@@ -26,7 +26,7 @@ from qcheck.settings.load import load_settings
 JOB = ObjectId(group="batch", version="v1", kind="Job", name="train", namespace="ml")
 
 
-def of(identifier: str, severity: str, line: str = "a.yaml", **data: str) -> Finding:
+def of(identifier: str, severity: str, line: str = "a.yaml", **data: Any) -> Finding:
     found = over_quota(place(path=line))
     return replace(
         found, rule=rule(identifier, "some-rule", severity), severity=severity, object=JOB, data=data, identity=line
@@ -45,13 +45,14 @@ def test_the_table_of_causes_has_no_cycle_and_names_rules() -> None:
 
 
 def test_consequences_are_folded_into_their_first_cause() -> None:
-    first, second = of("QC201", "error", "a", flavor="h100"), of("QC602", "error", "b", flavor="h100")
-    third = of("QC317", "error", "c")
-    other = replace(of("QC602", "error", "d", flavor="l4"), object=None)
-    groups = grouped([other, third, second, first])
+    first, second = of("QC502", "error", "a", flavor="h100"), of("QC507", "error", "b", flavors=["h100"], largest=0)
+    third, fourth = of("QC602", "error", "c"), of("QC317", "error", "d")
+    other = of("QC507", "error", "e", flavors=["h100"], largest=3)
+    groups = grouped([other, third, second, first, fourth])
     assert [(g.head.fingerprint, [f.fingerprint for f in g.followers]) for g in groups] == [
-        ("d", []),
-        ("a", ["c", "b"]),
+        ("e", []),
+        ("c", ["d"]),
+        ("a", ["b"]),
     ]
 
 
@@ -62,15 +63,44 @@ def test_what_is_missing_follows_from_what_was_not_read() -> None:
 
 
 def test_no_finding_hides_below_a_milder_one() -> None:
-    cause, worse = of("QC104", "warning", "a", flavor="h100"), of("QC101", "error", "b", flavor="h100")
+    cause, worse = of("QC104", "warning", "a"), of("QC505", "error", "b", daemonSets=["DaemonSet system/probe"])
+    cause = replace(cause, object=ObjectId("apps", "v1", "DaemonSet", "probe", "system"))
+    mild = replace(worse, severity=Severity.WARNING)
+    assert [g.followers for g in grouped([mild, cause])] == [(mild,)]
     assert [g.head for g in grouped([cause, worse])] == [worse, cause]
     assert causes_first([of("QC206", "note", "n"), cause, worse])[0] == worse
 
 
 def test_what_holds_in_another_cluster_does_not_follow() -> None:
-    cause = of("QC201", "error", "a", flavor="h100")
-    elsewhere = replace(of("QC602", "error", "b", flavor="h100"), cluster="west")
+    cause = of("QC602", "error", "a")
+    assert len(grouped([cause, of("QC317", "error", "b")])) == 1
+    elsewhere = replace(of("QC317", "error", "b"), cluster="west")
     assert [len(g.followers) for g in grouped([cause, elsewhere])] == [0, 0]
+
+
+RULES = Path(__file__).parent.parent / "fixtures" / "rules"
+UNTOLERATED = "  taints:\n    - {key: example.com/blocked, effect: NoSchedule}\n"
+
+
+def folded(folder: Path, cause: str) -> set[str]:
+    groups = grouped(audit([str(folder)]).findings)
+    return {f.rule.id for g in groups if g.head.rule and g.head.rule.id == cause for f in g.followers if f.rule}
+
+
+@pytest.mark.parametrize(
+    ("case", "remaining"),
+    [
+        ("QC102-quota-needs-autoscaling/fail-minimum-too-small", "QC102"),
+        ("QC505-whole-node-pods-impossible/fail-topology-does-not-evict", "QC505"),
+        ("QC507-gang-exceeds-domain/fail-larger-than-a-rack", "QC507"),
+    ],
+)
+def test_what_remains_once_a_taint_is_tolerated_is_not_folded(case: str, remaining: str, tmp_path: Path) -> None:
+    for file in (RULES / case).glob("*.yaml"):
+        (tmp_path / file.name).write_text(file.read_text().replace("  taints:\n", UNTOLERATED))
+    found = {f.rule.id for f in audit([str(tmp_path)]).findings if f.rule}
+    assert {"QC202", remaining} <= found
+    assert remaining not in folded(tmp_path, "QC202")
 
 
 def test_the_same_finding_in_two_clusters_is_one() -> None:

@@ -11,19 +11,22 @@ from qcheck.findings.finding import Finding
 from qcheck.findings.severity import SEVERITIES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from qcheck.findings.finding import Datum
     from qcheck.findings.result import Result
 
-FLAVOR, POOL, OBJECT, UNREAD = "flavor", "pool", "object", "unread"
+FLAVOR, DAEMON_SET, FIELD, WORKLOAD, UNREAD = "flavor", "daemon set", "field", "workload", "unread"
 
 
 class Consequence(Value):
     """A pair of rules, and what two of their findings must share.
 
-    `shared` is FLAVOR, POOL or OBJECT; UNREAD if the thing is missing and a file that could define it was not read; or
-    the kind of the object that `cause` names as the intended one.
+    Only pairs whose second finding disappears once the first is fixed are listed.
+
+    `shared`: FLAVOR, if no domain of its topology has a node; DAEMON_SET, if it alone is the reason; FIELD, if both are
+    about one field or a part of it; WORKLOAD; UNREAD if the thing is missing and a file that could define it was not
+    read; or the kind of the object that `cause` names as the intended one.
     """
 
     cause: str
@@ -31,22 +34,7 @@ class Consequence(Value):
     shared: str
 
 
-UNSCHEDULABLE = ("QC505", "QC506", "QC507", "QC601", "QC602")
-OF_PLACEMENT = (
-    *UNSCHEDULABLE,
-    "QC101",
-    "QC102",
-    "QC104",
-    "QC107",
-    "QC111",
-    "QC203",
-    "QC208",
-    "QC502",
-    "QC509",
-    "QC514",
-)
-OF_A_REFUSED_OBJECT = ("QC007", "QC008", "QC601", "QC602", "QC603", "QC604", "QC605", "QC608", "QC513", "QC515")
-
+OF_A_FIELD = ("QC007", "QC008", "QC513", "QC515", "QC604", "QC608")
 MISSING = ("QC301", "QC401", "QC402", "QC403", "QC407", "QC501")
 MISSING_NODES = ("QC201", "QC210", "QC211")
 
@@ -54,31 +42,18 @@ CONSEQUENCES = (
     Consequence("QC001", (*MISSING, *MISSING_NODES), UNREAD),
     Consequence("QC009", (*MISSING, *MISSING_NODES), UNREAD),
     Consequence("QC010", MISSING_NODES, UNREAD),
-    Consequence("QC001", ("QC003", "QC004", *OF_A_REFUSED_OBJECT), OBJECT),
-    Consequence("QC002", ("QC003", "QC004", *OF_A_REFUSED_OBJECT), OBJECT),
-    Consequence("QC003", OF_A_REFUSED_OBJECT, OBJECT),
-    Consequence("QC005", ("QC003", "QC004", *OF_A_REFUSED_OBJECT), OBJECT),
-    Consequence("QC604", UNSCHEDULABLE, OBJECT),
-    Consequence("QC601", ("QC317",), OBJECT),
-    Consequence("QC602", ("QC317",), OBJECT),
+    Consequence("QC003", OF_A_FIELD, FIELD),
+    Consequence("QC104", ("QC101", "QC505", "QC506"), DAEMON_SET),
     Consequence("QC301", ("QC413",), "PriorityClass"),
     Consequence("QC301", ("QC413",), "WorkloadPriorityClass"),
-    Consequence("QC401", ("QC206", "QC413"), "ResourceFlavor"),
+    Consequence("QC401", ("QC413",), "ResourceFlavor"),
     Consequence("QC402", ("QC413",), "ClusterQueue"),
     Consequence("QC403", ("QC413",), "LocalQueue"),
     Consequence("QC407", ("QC413",), "AdmissionCheck"),
     Consequence("QC501", ("QC413",), "Topology"),
-    Consequence("QC201", OF_PLACEMENT, FLAVOR),
-    Consequence("QC202", OF_PLACEMENT, FLAVOR),
-    Consequence("QC209", UNSCHEDULABLE, FLAVOR),
-    Consequence("QC103", ("QC107", "QC111", *UNSCHEDULABLE), FLAVOR),
-    Consequence("QC101", ("QC102", "QC111", "QC504", "QC508"), FLAVOR),
-    Consequence("QC415", ("QC101", "QC102"), FLAVOR),
-    Consequence("QC505", ("QC111", "QC506", "QC507", "QC602"), FLAVOR),
-    Consequence("QC506", ("QC111", "QC602"), FLAVOR),
-    Consequence("QC502", ("QC507", "QC508"), FLAVOR),
-    Consequence("QC213", ("QC103", "QC206", "QC602"), POOL),
-    Consequence("QC104", ("QC101", "QC111", "QC315", "QC505", "QC506", "QC507"), FLAVOR),
+    Consequence("QC502", ("QC507",), FLAVOR),
+    Consequence("QC601", ("QC317",), WORKLOAD),
+    Consequence("QC602", ("QC317",), WORKLOAD),
 )
 """Causes and their consequences. The rules form no cycle."""
 
@@ -149,7 +124,7 @@ def _as_cause(found: Finding) -> Iterator[tuple[str, str, str]]:
     shared = dict.fromkeys(c.shared for c in CONSEQUENCES if found.rule and c.cause == found.rule.id)
     for kind in shared:
         meant = found.data.get("nearest")
-        names = _things(found, kind) if kind in _THINGS else [meant] if isinstance(meant, str) else []
+        names = _THINGS[kind](found) if kind in _THINGS else [meant] if isinstance(meant, str) else []
         yield from ((found.rule.id, kind, name) for name in names if found.rule)
 
 
@@ -158,28 +133,39 @@ def _as_consequence(found: Finding) -> Iterator[tuple[str, str, str]]:
         if found.rule and found.rule.id in row.rules and not (row.shared == UNREAD and found.certain):
             is_named = found.object is not None and found.object.kind == row.shared
             names = [found.object.name] if is_named and found.object else []
-            for name in _things(found, row.shared) if row.shared in _THINGS else names:
+            for name in _THINGS[row.shared](found) if row.shared in _THINGS else names:
                 yield row.cause, row.shared, name
 
 
-_THINGS = {
-    FLAVOR: ("ResourceFlavor", ("flavor", "flavors")),
-    POOL: ("", ("pool", "pools")),
-    OBJECT: ("", ("workloads",)),
-    UNREAD: ("", ()),
+def _without_nodes(found: Finding) -> list[str]:
+    """Return the flavors of a finding, unless some domain of their topology has nodes."""
+    return [] if found.data.get("largest") else [n for e in ("flavor", "flavors") for n in _texts(found.data.get(e))]
+
+
+def _only_daemon_set(found: Finding) -> list[str]:
+    """Return the DaemonSet that a finding is about, or the only one that it is due to."""
+    names = _texts(found.data.get("daemonSets"))
+    is_about = found.object is not None and found.object.kind == "DaemonSet"
+    return [str(found.object)] if is_about else names if len(names) == 1 else []
+
+
+def _field(found: Finding) -> list[str]:
+    place = found.primary.at()
+    return [f"{place.origin.path} {place.span} {place.route}"]
+
+
+def _workloads(found: Finding) -> list[str]:
+    return _texts(found.data.get("workloads")) or [str(found.object)]
+
+
+_THINGS: dict[str, Callable[[Finding], list[str]]] = {
+    FLAVOR: _without_nodes,
+    DAEMON_SET: _only_daemon_set,
+    FIELD: _field,
+    WORKLOAD: _workloads,
+    UNREAD: lambda _: [UNREAD],
 }
-"""The object kind that each kind of thing corresponds to, and the entries of `data` that name such things."""
-
-
-def _things(found: Finding, kind: str) -> list[str]:
-    """Return the names of the things of one kind that a finding is about; all unread inputs are one thing."""
-    if kind == UNREAD:
-        return [kind]
-    object_kind, entries = _THINGS[kind]
-    names = [name for entry in entries for name in _texts(found.data.get(entry))]
-    if found.object is not None and (kind == OBJECT or found.object.kind == object_kind):
-        names.append(str(found.object) if kind == OBJECT else found.object.name)
-    return names
+"""The things of each kind that a finding is about, by name; all unread inputs are one thing."""
 
 
 def _texts(value: Datum) -> list[str]:

@@ -79,6 +79,8 @@ def _exceeds(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
     largest = max(quotas, key=lambda q: q.promised)
     kept, reasons = supply_of(cluster).kept_back(resource, over.groups)
     without = _supply_without_daemon_sets(resource, groups, kept) if _takers(resource, groups) else None
+    fits_without = without is not None and over.supply < over.wanted <= without
+    in_the_way = [str(t.daemon_set.id) for t in _takers(resource, groups)] if fits_without else []
     scale = cell_scale(resource, quotas, groups)
     message = (
         f"{_pools(cluster, over)} {_promise(over)} {promised(scale, quotas)}, "
@@ -91,7 +93,7 @@ def _exceeds(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
     field = "nominalQuota" if is_kueue else "what the queues are promised"
     least = f"{written_amount(resource, over.supply)} {resource}" if is_kueue else scale.name(over.supply)
     advice = f"Lower {field} to {least} in total, or add nodes."
-    if without is not None and over.supply < over.wanted <= without:
+    if fits_without:
         message += "; it would fit without the DaemonSets"
         advice = f"{advice[:-1]}, or keep the DaemonSets off these nodes."
     if lost := _lost(resource, groups):
@@ -117,6 +119,7 @@ def _exceeds(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
             excess=over.wanted - over.supply,
             **({} if without is None else {"withoutDaemonSets": without}),
         )
+        .with_data(**({"daemonSets": in_the_way} if in_the_way else {}))
     )
 
 

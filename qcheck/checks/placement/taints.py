@@ -52,9 +52,16 @@ def flavor_taint_untolerated(cluster: Cluster) -> Iterator[Finding]:
 
 def is_repelled(cluster: Cluster, flavor: str) -> bool:
     """Return whether QC202 reports that a flavor's nodes repel all of its pods."""
+    return bool(repelling_taints(cluster, flavor))
+
+
+def repelling_taints(cluster: Cluster, flavor: str) -> list[Taint]:
+    """Return the taints by which a flavor's nodes repel all of its pods, according to QC202."""
     quotas = next((q for f, q in promises_of(cluster).used_pools if f.key == flavor), [])
     blocking = _blocking_taints(cluster, cluster.quota_pools[flavor], quotas) if quotas else []
-    return bool(blocking) and not any(_gets_in(cluster, w, blocking) for w in workloads_with(cluster, quotas))
+    if any(_gets_in(cluster, w, blocking) for w in workloads_with(cluster, quotas)):
+        return []
+    return [t for _, taints in blocking for t in taints]
 
 
 def _gets_in(cluster: Cluster, workload: Workload, blocking: list[tuple[NodeGroup, list[Taint]]]) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from qcheck.answers.verdicts import verdicts_of
+from qcheck.checks.placement.taints import repelling_taints
 from qcheck.checks.registry import rule
 from qcheck.checks.topology.levels import PREFIX, topology_flavors
+from qcheck.cluster.labels import Toleration
 from qcheck.cluster.reasons import ReasonCause
-from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.finding import Finding, finding
 from qcheck.packing.question import Pods
 from qcheck.packing.required_domain import GangRequest, misfit
@@ -90,11 +92,23 @@ def _tried(cluster: Cluster, offered: list[tuple[ResourceFlavor, Topology]], mem
     tried: Tried = []
     for flavor, topology in offered:
         known = supply_of(cluster).matches(flavor.name)
-        why = misfit_together(cluster, flavor.name, topology, members) if known else None
+        let_in = _tolerating(cluster, flavor.name, members) if known else members
+        why = misfit_together(cluster, flavor.name, topology, let_in) if known else None
         if why is None:
             return []
         tried.append((flavor.name, why))
     return tried
+
+
+def _tolerating(cluster: Cluster, flavor: str, members: Members) -> Members:
+    """Return pod sets that tolerate the taints that QC202 reports, so that only other reasons count."""
+    added = tuple(Toleration(t.key, "Exists", "", t.effect) for t in repelling_taints(cluster, flavor))
+    if not added:
+        return members
+    return tuple(
+        (replace(p, template=replace(p.template, tolerations=(*p.template.tolerations, *added))), request, count)
+        for p, request, count in members
+    )
 
 
 def _message(who: str, party: GangRequest, tried: Tried) -> str:

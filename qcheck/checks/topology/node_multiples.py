@@ -152,8 +152,15 @@ def _impossible(cluster: Cluster, flavor: str, resource: str, whole: int, groups
         found = found.near(one.place, f"{one.name} asks for {whole}")
     proven = any(not _may_evict(cluster, flavor, a, daemon_sets) for a in asking)
     return found.at_most(Severity.ERROR if proven else Severity.WARNING).with_data(
-        flavor=flavor, resource=resource, wholeNode=whole, free=free, asking=[a.name for a in asking]
-    )
+        flavor=flavor, resource=resource, wholeNode=whole, free=free, asking=[a.name for a in asking],
+        daemonSets=[str(d.id) for d in daemon_sets] if _is_whole_without(groups, resource, whole) else [],
+    )  # fmt: skip
+
+
+def _is_whole_without(groups: list[NodeGroup], resource: str, whole: int) -> bool:
+    """Return whether some node is whole without its DaemonSets."""
+    classes = (c for g in groups for c in g.classes)
+    return any(c.machine.allocatable.get(resource, 0) - c.reserved(resource) >= whole for c in classes)
 
 
 def _takes(daemon_sets: list[DaemonSet], groups: list[NodeGroup]) -> str:

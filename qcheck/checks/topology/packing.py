@@ -166,7 +166,7 @@ def _by_eviction(cluster: Cluster, found: Finding, short: list[Guarantee], deman
             return (
                 replace(found, message=message)
                 .at_most(Severity.WARNING)
-                .with_data(evicted=[d.name for d in daemon_sets])
+                .with_data(evicted=[d.name for d in daemon_sets], daemonSets=[str(d.id) for d in daemon_sets])
             )
     return found
 
