@@ -15,8 +15,9 @@ from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.kinds.cel import CelEvaluator
 from qcheck.kinds.decode import DEFINITIONS
 from qcheck.kinds.rewrite import with_fixes
+from qcheck.kinds.schema.advice import advice
 from qcheck.kinds.schema.catalogue import KUEUE, described
-from qcheck.kinds.schema.failure import Failure, field_path
+from qcheck.kinds.schema.failure import Failure, as_sentence, field_path
 from qcheck.kinds.shared_fields import object_id
 from qcheck.kinds.validate import first_of_each, validate
 from qcheck.kinds.validation.target import ServedVersions
@@ -108,11 +109,17 @@ def validate_custom(root: Cursor, definition: CustomDefinition, judge: CelEvalua
             code=failure.code,
             place=Place(root.document, root.route + route, "", failure.on_key),
             message=text + more,
-            help=f"Write {failure.near}." if failure.near else "",
+            help=_help(path, failure),
             object=identity,
             related=(definition.place.named("the schema of this kind"),),
             data={"check": failure.check, "field": path},
         )
+
+
+def _help(path: str, failure: Failure) -> str:
+    if failure.near:
+        return f"Write {failure.near}."
+    return as_sentence(advice(path, failure.text)) if failure.code is ProblemCode.API_REJECTED else ""
 
 
 def validate_all(roots: list[Cursor], target: Target) -> list[Problem]:

@@ -52,7 +52,9 @@ def api_rejected(cluster: Cluster) -> Iterator[Finding]:
     for workload in cluster.workloads:
         reason = autoscaled_elsewhere(cluster, workload)
         if reason is not None and reason.place is not None:
+            field = reason.message.partition(":")[0]
             found = finding(reason.place, reason.message).about(workload.id)
+            found = found.fixed_by(f"Remove {field}, or use a queue without the check.")
             for place in reason.near:
                 found = found.near(place, "the check")
             yield found

@@ -55,6 +55,11 @@ class Failure:
         return tuple(reversed(self.steps))
 
 
+def as_sentence(text: str) -> str:
+    """Return advice as a sentence; empty if there is none."""
+    return text[:1].upper() + text[1:] + "." * bool(text)
+
+
 def field_path(route: Route) -> str:
     """Return a route as the API server writes it: `spec.flavors[0].resources[nvidia.com/gpu]`."""
     shown = ""
