@@ -13,7 +13,7 @@ from qcheck.cluster.views import view
 from qcheck.findings.finding import Finding, finding
 from qcheck.findings.severity import Severity
 from qcheck.schedulers.table import asking as asking_for
-from qcheck.schedulers.table import promises_of, trees_of
+from qcheck.schedulers.table import promises_of, trees_of, workload_shapes
 from qcheck.supply.evictable_daemon_sets import evictable
 from qcheck.supply.supply import supply_of
 
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from qcheck.supply.groups import NodeGroup
 
 
+_MOST_FILLED = 1_000_000
+"""The largest quota that is compared with all sums of pod sizes."""
+
+
 class WholeNode(Value):
     """A request for all accelerators of a node: a declared shape, or a pod set and its template."""
 
@@ -38,17 +42,51 @@ class WholeNode(Value):
 
 @rule("QC504")
 def quota_not_node_multiple(cluster: Cluster) -> Iterator[Finding]:
-    """Report nominal quota that leaves a rest smaller than a node, both by machine and after DaemonSets."""
+    """Report nominal quota that leaves a rest smaller than a node, both by machine and after DaemonSets.
+
+    Known pods of the queue decide whether they can use the rest.
+    """
     for (flavor, resource), quotas in promises_of(cluster).cells.items():
         sizes = _node_sizes(cluster, flavor, resource)
         if not is_whole_device(resource) or len(sizes) != 1:
             continue
         (whole, free), group = next(iter(sizes.items()))
-        units = _shape_sizes(cluster, flavor, resource) or [u for u in (whole, free) if u > 1]
+        declared = _shape_sizes(cluster, flavor, resource)
+        units = [u for u in declared or (whole, free) if u > 1]
         for quota in quotas:
             has_rest = quota.promised and units and all(quota.promised % u for u in units)
-            if has_rest and not any(_is_completed(cluster, quota, u) for u in units):
-                yield _rest(quota, group, units[0])
+            asked = declared or (_asked_sizes(cluster, quota) if has_rest else [])
+            if has_rest and not any(_is_completed(cluster, quota, u) for u in asked or units):
+                fill = _fill(quota.promised, asked or units[:1])
+                if fill is not None:
+                    yield _rest(quota, asked, units[0], *fill).near(group.place, f"{group.name}: {whole} per node")
+
+
+def _asked_sizes(cluster: Cluster, quota: Cell) -> list[int]:
+    """Return the accelerators per pod of the known workloads of a queue, or of all queues for a node above them."""
+    _, owner = promises_of(cluster).owners[id(quota)]
+    known = workload_shapes(cluster).get(quota.pool, ())
+    asked = (s.request.get(quota.resource, 0) for s in known if not owner.admits or s.queue == owner.name)
+    return sorted({n for n in asked if n})
+
+
+def _fill(amount: int, sizes: list[int]) -> tuple[int, int] | None:
+    """Return the closest amounts below and above that pods of some sizes use up; None if they use up the amount."""
+    small = [s for s in sizes if s <= amount]
+    if not small or amount > _MOST_FILLED:
+        lower = max((amount // s * s for s in sizes), default=0)
+        return None if lower == amount else (lower, min((amount // s + 1) * s for s in sizes))
+    sums = 1
+    for size in small:
+        step = size
+        while step <= amount + small[0]:
+            sums |= sums << step
+            step *= 2
+    if sums >> amount & 1:
+        return None
+    lower = (sums & ((1 << amount) - 1)).bit_length() - 1
+    above = sums >> amount
+    return lower, min([amount + (above & -above).bit_length() - 1, *(s for s in sizes if s > amount)])
 
 
 def _is_completed(cluster: Cluster, quota: Cell, unit: int) -> bool:
@@ -80,15 +118,15 @@ def _amounts_below(cluster: Cluster) -> dict[CellKey, Counter[tuple[int, int | N
     return found
 
 
-def _rest(quota: Cell, group: NodeGroup, unit: int) -> Finding:
-    rest = quota.promised % unit
-    times = show_amount(quota.resource, quota.promised // unit)
-    message = (
-        f"{name_amount(quota.resource, quota.promised)} is {times} x {unit} + {rest}: "
-        f"{rest} are stranded, because a pod needs {unit}"
+def _rest(quota: Cell, asked: list[int], unit: int, lower: int, upper: int) -> Finding:
+    rest, unit = quota.promised - lower, asked[0] if len(asked) == 1 else unit
+    times = quota.promised // unit
+    sum_ = f" is {show_amount(quota.resource, times)} x {unit} + {rest}" if lower == times * unit else ""
+    why = (
+        f"because its pods need {' or '.join(map(str, asked))}" if asked else f"for pods that need {unit}, a whole node"
     )
-    found = finding(quota.place, message).near(group.place, f"{group.name}: {unit} per node")
-    lower, upper = quota.promised - rest, quota.promised - rest + unit
+    left = f"{rest} {'is' if rest == 1 else 'are'} stranded"
+    found = finding(quota.place, f"{name_amount(quota.resource, quota.promised)}{sum_}: {left} {why}")
     for amount in (lower, upper) if lower else (upper,):
         words = f"Change the quota of {quota.holder} from {quota.promised} to {name_amount(quota.resource, amount)}."
         found = found.offering(quota.place, str(amount), words)
@@ -113,12 +151,8 @@ def _node_sizes(cluster: Cluster, flavor: str, resource: str) -> dict[tuple[int,
 
 
 def _shape_sizes(cluster: Cluster, flavor: str, resource: str) -> list[int]:
-    return [
-        n
-        for s in cluster.policy.shapes
-        if not s.flavors or flavor in s.flavors
-        if (n := s.requests.get(resource, 0)) > 1
-    ]
+    wanted = (s.requests.get(resource, 0) for s in cluster.policy.shapes if not s.flavors or flavor in s.flavors)
+    return sorted({n for n in wanted if n})
 
 
 @rule("QC505")
