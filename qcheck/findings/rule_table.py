@@ -17,7 +17,7 @@ ROWS: tuple[Row, ...] = (
     ('QC001', 'yaml-syntax', 'input', ERROR, 'A document is not valid YAML or JSON and was not read.', 'Correct the syntax at the position shown.', (), '', '', '0.1.0', {}),
     ('QC002', 'duplicate-key', 'input', ERROR, 'A mapping contains the same key twice.', 'Keep one of the two keys.', (), '', '', '0.1.0', {}),
     ('QC003', 'api-rejected', 'input', ERROR, "The API server or one of Kueue's webhooks rejects this object.", 'Set the field that the message starts with to a value that the message allows, or remove the field.', (), '', '', '0.1.0', {}),
-    ('QC004', 'unknown-field', 'input', ERROR, "The object's apiVersion has no such field; its value is dropped.", "Use the field's name in this version.", (), '', '', '0.1.0', {}),
+    ('QC004', 'unknown-field', 'input', ERROR, "The object's apiVersion has no such field; its value is dropped.", 'Remove the field, or write the one that this version has in its place.', (), '', '', '0.1.0', {}),
     ('QC005', 'api-version-gone', 'input', ERROR, 'The target release of Kueue, KAI or Volcano does not serve this apiVersion.', 'Use an apiVersion that the release serves, or set `kueue` in the settings to the release that the cluster runs.', (), '', '', '0.1.0', {}),
     ('QC006', 'api-version-deprecated', 'input', WARNING, 'The target release of Kueue deprecates this apiVersion.', 'Change the apiVersion and the renamed fields; `qcheck check --fix` does both.', (), '', '', '0.1.0', {}),
     ('QC007', 'quantity-suspicious', 'input', WARNING, 'A quantity is valid but probably a mistake.', 'Write the intended suffix: k, M, G for powers of 1000, Ki, Mi, Gi for powers of 1024.', (), '', '', '0.1.0', {}),

@@ -25,7 +25,7 @@ from qcheck.kinds.validation.target import ServedVersions
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from jsonschema import Draft202012Validator
+    from jsonschema import Draft7Validator
 
     from qcheck.documents.cursor import Cursor
     from qcheck.kinds.validation.target import Target
@@ -44,7 +44,7 @@ _PLAIN = frozenset(
 )  # fmt: skip
 
 
-_validators: dict[int, tuple[Json, Draft202012Validator | None]] = {}
+_validators: dict[int, tuple[Json, Draft7Validator | None]] = {}
 """By the id of the schema, which is kept alive so that its id stays unique."""
 
 
@@ -237,18 +237,21 @@ def _values(schema: Json, data: object) -> Iterator[Failure]:
         yield Failure("SCHEMA", text, reversed(route))
 
 
-def _validator(schema: Json) -> Draft202012Validator | None:
-    """Return the validator of a schema, created once; None if the schema is invalid."""
+def _validator(schema: Json) -> Draft7Validator | None:
+    """Return the validator of a schema, created once; None if the schema is invalid.
+
+    Draft 7 has all keywords of `translated`, and its schema of schemas is checked five times faster than newer ones.
+    """
     if id(schema) not in _validators:
-        from jsonschema import Draft202012Validator, SchemaError  # 80 ms
+        from jsonschema import Draft7Validator, SchemaError  # 80 ms
 
         made = translated(schema)
         try:
-            Draft202012Validator.check_schema(made)
+            Draft7Validator.check_schema(made)
         except SchemaError:
             _validators[id(schema)] = (schema, None)
         else:
-            _validators[id(schema)] = (schema, Draft202012Validator(made))
+            _validators[id(schema)] = (schema, Draft7Validator(made))
     return _validators[id(schema)][1]
 
 

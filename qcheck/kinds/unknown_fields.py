@@ -31,7 +31,7 @@ def unknown_field(root: Cursor, identity: ObjectId, found: Described | None, fai
         place=Place(root.document, failure.route, "", True),
         message=f'unknown field "{path}": {identity.api_version} {identity.kind} has no such field, so it is dropped silently'
         + (f"; {advice}" if advice else ""),
-        help=(f"Move it to {near}." if "." in near else f"Write {near}.") if near else "",
+        help=(f"Move it to {near}." if "." in near else f"Write {near}.") if near else failure.fix,
         object=identity,
         related=(),
         data={"field": path, "nearest": near or None},

@@ -14,7 +14,7 @@ from qcheck.kinds.decode import roots
 from qcheck.sources import files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from qcheck.documents.load import Loaded
 
@@ -37,7 +37,9 @@ WITH_STATUS = frozenset(
 
 def expected_states(loaded: Sequence[Loaded]) -> list[files.NotLoaded]:
     """Return the files whose objects are expectations of tests, or only the status of an object."""
-    of_tests = frozenset(path for file in loaded if CHAINSAW in file.text.text for path in _compared(file, loaded))
+    tests = [file for file in loaded if CHAINSAW in file.text.text]
+    texts = {posixpath.normpath(file.text.path): file.text.text for file in loaded} if tests else {}
+    of_tests = frozenset(path for test in tests for path in _compared(test, texts))
     found = []
     for file in loaded:
         path = file.text.path
@@ -48,9 +50,8 @@ def expected_states(loaded: Sequence[Loaded]) -> list[files.NotLoaded]:
     return found
 
 
-def _compared(test: Loaded, loaded: Sequence[Loaded]) -> Iterator[str]:
+def _compared(test: Loaded, texts: Mapping[str, str]) -> Iterator[str]:
     """Yield the files that a Chainsaw test compares or changes, and those it applies after it has filled in values."""
-    texts = {posixpath.normpath(file.text.path): file.text.text for file in loaded}
     folder = posixpath.dirname(test.text.path)
     named = [
         (operation, posixpath.normpath(posixpath.join(folder, name)))

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _GENERIC = "schema"
 """The check of a value of the wrong type, if the description gives no id."""
+MOST_LISTED = 12
+"""The maximum number of fields that the help for an unknown field lists."""
 
 
 class Compiler:
@@ -164,7 +166,13 @@ def wrong_type(node: SchemaNode, wanted: str, value: object) -> Failure:
 
 def _unknown(node: SchemaNode, key: str) -> Failure:
     near = nearest(key, node.children) or _longer(key, node)
-    return Failure(None, key, [key], code=ProblemCode.UNKNOWN_FIELD, on_key=True, near=near)
+    fix = "" if near or not 0 < len(node.children) <= MOST_LISTED else f"Remove it; the fields here are {_listed(node)}."
+    return Failure(None, key, [key], code=ProblemCode.UNKNOWN_FIELD, fix=fix, on_key=True, near=near)
+
+
+def _listed(node: SchemaNode) -> str:
+    *others, last = sorted(node.children)
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _longer(key: str, node: SchemaNode) -> str:
