@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from manifests import FLAVOR, cluster_queue, local_queue
-from test_unprepared import NODES, QUEUE, repository, said
+from test_unprepared import NODES, PYTORCH_JOB, QUEUE, repository, said
 
 from qcheck.api import audit
 
@@ -122,3 +122,11 @@ def test_a_cluster_has_nodes_for_its_own_pods(
     """A flavor without labels selects them too, so the nodes that were read prove nothing about it."""
     queues = f"{flavor}---\n{cluster_queue(quota)}---\n{local_queue('team', name='team')}"
     assert said(repository, {"nodes.yaml": nodes, "queues.yaml": queues}, "QC101", "QC202") == expected
+
+
+def test_a_workload_is_no_proof_if_nodes_were_not_read(repository: Path) -> None:
+    queues = f"{PLAIN_FLAVOR}---\n{QUEUE.replace('AMOUNT', '16')}"
+    files = {"nodes.yaml": TAINTED, "queues.yaml": queues, "job.yaml": PYTORCH_JOB}
+    assert said(repository, files, "QC202") == [("QC202", "warning")]
+    files["queues.yaml"] = f"{FLAVOR}---\n{QUEUE.replace('AMOUNT', '16')}"
+    assert said(repository, files, "QC202") == [("QC202", "error")]

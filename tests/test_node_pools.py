@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from qcheck.api import audit
 from qcheck.cluster.nodes import NodePool
 from qcheck.cluster.resources import GPU, is_compute
 from qcheck.documents.cursor import Cursor
@@ -353,3 +354,47 @@ def test_ibm_flavors_name_machine_profiles(tmp_path: Path, flavor: str, model: s
     )
     (machine,) = pools(tmp_path)[0].machines
     assert (machine.instance_type, machine.model, machine.allocatable["nvidia.com/gpu"]) == (flavor, model, gpus)
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "count", "machine"),
+    [
+        ("nvidia-h200-141gb", 8, "a3-ultragpu-8g"),
+        ("nvidia-h100-mega-80gb", 8, "a3-megagpu-8g"),
+        ("nvidia-h100-80gb", 8, "a3-highgpu-8g"),
+        ("nvidia-tesla-a100", 2, "a2-highgpu-2g"),
+        ("nvidia-l4", 1, None),
+        ("nvidia-l4", 8, "g2-standard-96"),
+        ("nvidia-tesla-t4", 1, None),
+    ],
+)
+def test_the_gpus_of_a_compute_class_determine_its_machines(
+    tmp_path: Path, accelerator: str, count: int, machine: str | None
+) -> None:
+    """Machines with one L4 are of several sizes; a T4 is attached to machines of any size."""
+    (tmp_path / "class.yaml").write_text(
+        "apiVersion: cloud.google.com/v1\nkind: ComputeClass\nmetadata: {name: gpu}\n"
+        f"spec: {{priorities: [{{gpu: {{type: {accelerator}, count: {count}}}}}]}}\n"
+    )
+    (pool,) = pools(tmp_path)
+    assert [m.instance_type for m in pool.machines] == ([machine] if machine else [])
+
+
+MAP_OF_FILES = """\
+for_each = { for f in fileset(path.module, "pool*.yaml") : f => templatefile(f, {a = var.b}) }
+  yaml_body = each.value"""
+
+
+@pytest.mark.parametrize(
+    ("text", "is_unknown"),
+    [
+        ('for_each = fileset("${path.module}/pools", "*.yaml")\n  yaml_body = templatefile(each.value, {})', False),
+        (MAP_OF_FILES, False),
+        ('for_each = fileset("${path.module}/pools", "*.tftpl")\n  yaml_body = templatefile(each.value, {})', True),
+    ],
+    ids=["files", "a map of files", "other files"],
+)
+def test_manifests_in_files_that_are_read_anyway_are_not_unknown(tmp_path: Path, text: str, is_unknown: bool) -> None:
+    (tmp_path / "main.tf").write_text(f'variable "b" {{}}\nresource "kubectl_manifest" "node_pools" {{\n  {text}\n}}\n')
+    found = [f for f in audit([str(tmp_path)]).findings if f.rule and f.rule.id == "QC010"]
+    assert bool(found) is is_unknown

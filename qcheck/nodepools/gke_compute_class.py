@@ -7,6 +7,8 @@ from qcheck.cluster.nodes import LabelOrigin
 from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.nodepools.figures import Count, Figures
+from qcheck.nodepools.gke import accelerator_label
+from qcheck.nodepools.machine_catalogue import all_of
 from qcheck.nodepools.pool import PoolDraft, PoolMachineTypes, finished, look_up
 from qcheck.nodepools.provider_labels import GKE, GKE_TPUS, TPU, Provided
 from qcheck.nodepools.scalars import place
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 LABEL = "cloud.google.com/compute-class"
 STANDARD = ("ct6e", "tpu7x")
 """Families with machine types named `standard`; machine types of older families are named `hightpu`."""
+EDGE = "edgegpu"
+"""The part of the names of machine types of edge sites, which a class names itself."""
 
 
 def read_pools(root: Cursor, context: PoolContext) -> Iterator[NodePool]:
@@ -82,7 +86,7 @@ def _types(priorities: list[Cursor], own: Mapping[str, Machine]) -> PoolMachineT
     """Return the machines of all priorities, if each names its type."""
     found = []
     for each in priorities:
-        name = each["machineType"].text() or _tpu_machine(each["tpu"])
+        name = each["machineType"].text() or _tpu_machine(each["tpu"]) or _gpu_machine(each["gpu"])
         if name is None:
             what = each["machineFamily"].text() or each["gpu"]["type"].text() or "a rule of its priorities"
             return PoolMachineTypes((), f"{what} does not determine the machine type")
@@ -104,6 +108,15 @@ def _tpu_machine(tpu: Cursor) -> str | None:
     if not families or count is None:
         return None
     return f"{families[0]}-{'standard' if families[0] in STANDARD else 'hightpu'}-{count}t"
+
+
+def _gpu_machine(gpu: Cursor) -> str | None:
+    """Return the machine type with the given number and type of GPUs, if all such types are equally large."""
+    wanted, count = gpu["type"].text(), gpu["count"].integer()
+    if wanted is None or count is None:
+        return None
+    found = [k for k in all_of("gcp") if k.count == count and accelerator_label(k) == wanted and EDGE not in k.name]
+    return found[0].name if len({(kind.vcpu, kind.memory) for kind in found}) == 1 else None
 
 
 def _same(values: Iterable[str | None]) -> str | None:

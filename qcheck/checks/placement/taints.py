@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.registry import rule
-from qcheck.checks.repelling_taints import has_open_taints, standing_taints, tolerates, workloads_with
+from qcheck.checks.repelling_taints import (
+    has_open_taints,
+    lacks_plain_nodes,
+    standing_taints,
+    tolerates,
+    workloads_with,
+)
 from qcheck.cluster.labels import Taint
 from qcheck.cluster.quota_pool import SchedulerName
 from qcheck.cluster.resources import is_compute, looks_like_accelerator
+from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.table import promises_of
@@ -44,10 +51,16 @@ def flavor_taint_untolerated(cluster: Cluster) -> Iterator[Finding]:
         for each, taints in blocking:
             found = found.near(_taint_place(each), f"{each.name} carries {taints[0]}")
         yield (
-            found.likely(not workloads or by_plugin)
+            found.likely(
+                not workloads or by_plugin or not cluster.has_all(NODES) or _may_use_unread_nodes(cluster, flavor)
+            )
             .fixed_by(_toleration_fix(taint, by_plugin))
             .with_data(flavor=flavor.name, taint=str(taint))
         )
+
+
+def _may_use_unread_nodes(cluster: Cluster, flavor: QuotaPool) -> bool:
+    return not flavor.node_labels and lacks_plain_nodes(cluster)
 
 
 def is_repelled(cluster: Cluster, flavor: str) -> bool:
@@ -100,7 +113,7 @@ def _blocking_taints(cluster: Cluster, flavor: QuotaPool, quotas: list[Cell]) ->
     The result is empty if some group has no such taint. A flavor without labels also selects the nodes of the cluster's
     own pods, which tolerate no such taints: if no such node was read, only its accelerators are known to be elsewhere.
     """
-    if not flavor.node_labels and not any(q.promised and is_compute(q.resource) for q in quotas):
+    if _may_use_unread_nodes(cluster, flavor) and not any(q.promised and is_compute(q.resource) for q in quotas):
         return []
     groups = [match.group for match in supply_of(cluster).matches(flavor.key)]
     found = [(g, [t for t in standing_taints(g, flavor) if t not in flavor.node_taints]) for g in groups]

@@ -166,7 +166,9 @@ def wrong_type(node: SchemaNode, wanted: str, value: object) -> Failure:
 
 def _unknown(node: SchemaNode, key: str) -> Failure:
     near = nearest(key, node.children) or _longer(key, node)
-    fix = "" if near or not 0 < len(node.children) <= MOST_LISTED else f"Remove it; the fields here are {_listed(node)}."
+    fix = (
+        "" if near or not 0 < len(node.children) <= MOST_LISTED else f"Remove it; the fields here are {_listed(node)}."
+    )
     return Failure(None, key, [key], code=ProblemCode.UNKNOWN_FIELD, fix=fix, on_key=True, near=near)
 
 

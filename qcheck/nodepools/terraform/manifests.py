@@ -27,6 +27,8 @@ WRITTEN = re.compile(r"""(?:^[ \t]*|[{,]\s*)["']?(apiVersion|kind)["']?\s*[:=]\s
 """The apiVersion and kind of an object, on a separate line or inside braces."""
 NODES = re.compile(r"(?i)node|pool|karpenter|machine|provisioner|compute")
 """Words of which a manifest of nodes has at least one, in its name or in its text."""
+READING = ("file(", "fileset(")
+"""Functions that read a file, or list files to read."""
 READ_ELSEWHERE = (".yaml", ".yml", ".json")
 """Files that are read on their own, so that an expression that reads them hides nothing."""
 
@@ -98,7 +100,9 @@ def _may_be_a_pool(manifest: Cursor, called: str) -> bool:
     """
     document = manifest.document
     written = document.written(manifest.route) if isinstance(document, HclDocument) else ""
-    if "file(" in written and any(f'{ending}"' in written for ending in READ_ELSEWHERE):
+    repeated = document.written(("for_each",)) if isinstance(document, HclDocument) else ""
+    source = f"{called} {written} {repeated}"
+    if any(word in source for word in READING) and any(f'{ending}"' in source for ending in READ_ELSEWHERE):
         return False
     kinds = {name for field, name in WRITTEN.findall(written) if field == "kind" and name.isalnum()}
     if not kinds and not NODES.search(f"{called} {written}"):
