@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.packing.pod_shape import PodShape
-    from qcheck.quota.tree import Cell, QuotaNode
+    from qcheck.quota.tree import Cell, CellKey, QuotaNode
 
 
 class Guarantee(Value):
@@ -96,6 +96,26 @@ def declared_guarantees(cluster: Cluster) -> dict[str, list[Guarantee]]:
 def _all(cluster: Cluster, pool: str, shape: PodShape) -> list[Guarantee]:
     given = (guarantee(node, pool, shape) for node in holders(cluster))
     return [g for g in given if g is not None and g.pods > 0 and g.cell.promised > 0]
+
+
+def counted_guarantees(cluster: Cluster) -> dict[str, tuple[Guarantee, tuple[str, ...]]]:
+    """Return, by shape with a number of pods, the largest quota that it concerns and all flavors that it may use."""
+    found: dict[str, tuple[Guarantee, tuple[str, ...]]] = {}
+    for flavor, resource in sorted(promises_of(cluster).cells):
+        for shape in declared_shapes(cluster, flavor) if is_compute(resource) else ():
+            if shape.pods is None or shape.accelerator != resource or not supply_of(cluster).matches(flavor):
+                continue
+            given = Guarantee(*_largest(cluster, (flavor, resource)), shape, shape.pods)
+            known, flavors = found.get(shape.name, (given, ()))
+            better = given if given.cell.promised > known.cell.promised else known
+            found[shape.name] = (better, (*flavors, flavor))
+    return found
+
+
+def _largest(cluster: Cluster, key: CellKey) -> tuple[QuotaNode, Cell]:
+    """Return the tree node with the most quota in a pool for a resource, and its cell."""
+    found = ((n, n.cell[key]) for n in holders(cluster) if key in n.cell)
+    return max(found, key=lambda held: held[1].promised)
 
 
 def workload_guarantees(cluster: Cluster) -> list[Guarantee]:

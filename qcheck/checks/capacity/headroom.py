@@ -15,6 +15,7 @@ from qcheck.findings.finding import Finding, finding
 from qcheck.packing.answer import Fits
 from qcheck.packing.flavor_question import Without, groups_behind, judge, label_of
 from qcheck.schedulers.guarantees import (
+    counted_guarantees,
     declared_guarantees,
     demands,
     holders,
@@ -174,11 +175,15 @@ def no_failure_headroom(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _guarantees(cluster: Cluster) -> list[list[Guarantee]]:
-    """Return guarantees by declared shape, and for the largest pods of workloads that need half of their quota."""
+    """Return guarantees by declared shape, and for the largest pods of workloads that need half of their quota.
+
+    Shapes that state a number of pods count together, except those for several flavors.
+    """
     if not cluster.policy.shapes and not cluster.workloads:
         return []
+    counted = [given for given, pools in counted_guarantees(cluster).values() if len(pools) == 1]
     known = [g for g in largest_per_queue(workload_guarantees(cluster)) if 2 * g.shape.count >= g.pods]
-    return [*declared_guarantees(cluster).values(), known]
+    return [*declared_guarantees(cluster).values(), counted, known]
 
 
 def _without_a_node(cluster: Cluster, part: list[Guarantee]) -> Iterator[Finding]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from qcheck.checks.capacity.arithmetic import SHOWN, names, plural
 from qcheck.checks.registry import rule
 from qcheck.cluster.quota_pool import pool_name
-from qcheck.cluster.resources import is_compute
 from qcheck.cluster.units import name_amount, show_amount
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.finding import Finding, finding
@@ -13,6 +12,7 @@ from qcheck.findings.severity import Severity
 from qcheck.packing.flavor_question import PodDemand, Without, judge
 from qcheck.schedulers.guarantees import (
     Guarantee,
+    counted_guarantees,
     declared_guarantees,
     demands,
     holders,
@@ -21,7 +21,6 @@ from qcheck.schedulers.guarantees import (
     sharing,
     workload_guarantees,
 )
-from qcheck.schedulers.shapes import declared_shapes
 from qcheck.schedulers.table import asking, promises_of
 from qcheck.supply.evictable_daemon_sets import evictable
 from qcheck.supply.supply import supply_of
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.workloads import DaemonSet
     from qcheck.packing.flavor_question import PackingVerdict, PodDemand
     from qcheck.packing.pod_shape import PodShape
-    from qcheck.quota.tree import Cell, CellKey, QuotaNode
+    from qcheck.quota.tree import CellKey
     from qcheck.schedulers.guarantees import Guarantee
     from qcheck.supply.groups import Taking
 
@@ -210,7 +209,7 @@ def _out_of_reach(cluster: Cluster, part: list[Guarantee]) -> Iterator[Finding]:
 
 def _asked_for(cluster: Cluster) -> Iterator[Finding]:
     """Report declared shapes with a number of pods if those that share nodes do not fit at once."""
-    demanded = _demanded(cluster)
+    demanded = counted_guarantees(cluster)
     first = [given for given, _ in demanded.values()]
     for part in sharing(cluster, first):
         demands = [PodDemand(g.shape.name, g.shape, g.pods, demanded[g.shape.name][1]) for g in part]
@@ -224,23 +223,3 @@ def _asked_for(cluster: Cluster) -> Iterator[Finding]:
             found = finding(max(part, key=lambda g: g.cell.promised).cell.place, message)
             found = _as_settled(cluster, found, part, verdict).with_data(declared=True, flavors=list(flavors))
             yield _by_eviction(cluster, found, part, demands)
-
-
-def _demanded(cluster: Cluster) -> dict[str, tuple[Guarantee, tuple[str, ...]]]:
-    """Return, by shape with a number of pods, the largest quota that it concerns and all flavors that it may use."""
-    found: dict[str, tuple[Guarantee, tuple[str, ...]]] = {}
-    for flavor, resource in sorted(promises_of(cluster).cells):
-        for shape in declared_shapes(cluster, flavor) if is_compute(resource) else ():
-            if shape.pods is None or shape.accelerator != resource or not supply_of(cluster).matches(flavor):
-                continue
-            given = Guarantee(*_largest(cluster, (flavor, resource)), shape, shape.pods)
-            known, flavors = found.get(shape.name, (given, ()))
-            better = given if given.cell.promised > known.cell.promised else known
-            found[shape.name] = (better, (*flavors, flavor))
-    return found
-
-
-def _largest(cluster: Cluster, key: CellKey) -> tuple[QuotaNode, Cell]:
-    """Return the tree node with the most quota in a pool for a resource, and its cell."""
-    found = ((n, n.cell[key]) for n in holders(cluster) if key in n.cell)
-    return max(found, key=lambda held: held[1].promised)
