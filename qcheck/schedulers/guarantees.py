@@ -131,12 +131,17 @@ def workload_guarantees(cluster: Cluster) -> list[Guarantee]:
         for shape in shapes:
             owner = queue_node(cluster, shape.queue or "")
             given = guarantee(owner, pool, shape) if owner is not None else None
-            if owner is not None and given is not None and 2 * shape.count < given.pods:
+            if owner is not None and given is not None and is_sample(given):
                 devices = {r: n for r, n in shape.request.items() if is_accelerator(r)}
                 given = guarantee(owner, pool, replace(shape, request=devices))
             if given is not None and given.pods > 0 and _finds_a_node(cluster, given):
                 found.append(given)
     return found
+
+
+def is_sample(given: Guarantee) -> bool:
+    """Return whether the known pods of a shape are too few to show what all of the quota is used for."""
+    return not given.shape.is_declared and 2 * given.shape.count < given.pods
 
 
 def _finds_a_node(cluster: Cluster, given: Guarantee) -> bool:

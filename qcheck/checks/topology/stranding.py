@@ -10,7 +10,8 @@ from qcheck.cluster.units import name_amount, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
 from qcheck.packing.flavor_question import LENIENT, PLAIN, groups_behind, judge, nodes_of
-from qcheck.schedulers.guarantees import guarantee, holders
+from qcheck.packing.pod_shape import KEPT_APART
+from qcheck.schedulers.guarantees import guarantee, holders, is_sample
 from qcheck.schedulers.shapes import declared_shapes
 from qcheck.schedulers.table import promises_of, workload_shapes
 
@@ -80,6 +81,8 @@ def _idle(cluster: Cluster, group: NodeGroup, flavor: str, shape: PodShape, reso
     if not shape.is_declared and not 0 < pods <= shape.count:
         return None
     scarce = min((r for r, q in shape.request.items() if q), key=lambda r: (nodes.free[r] // shape.request[r], r))
+    if scarce == KEPT_APART:
+        return None
     return Idle(group=group, nodes=nodes, pods=pods, left=(by_device - pods) * shape.request[resource], by=scarce)
 
 
@@ -87,7 +90,8 @@ def _fails_to_pack(cluster: Cluster, flavor: str, shape: PodShape) -> bool:
     """Return whether QC506 already reports it: the quota of some queue holds more of these pods than fit."""
     for node in holders(cluster):
         given = guarantee(node, flavor, shape) if shape.queue in (None, node.name) else None
-        verdict = judge(cluster, [given.demand()]) if given is not None and given.pods else None
+        is_judged = given is not None and given.pods and not is_sample(given)
+        verdict = judge(cluster, [given.demand()]) if given is not None and is_judged else None
         if verdict is not None and verdict.fails:
             return True
     return False
