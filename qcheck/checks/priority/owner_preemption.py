@@ -5,6 +5,7 @@ from __future__ import annotations
 from qcheck.checks.registry import rule
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
+from qcheck.findings.severity import Severity
 from qcheck.schedulers.kueue.competitors import contention_of
 from qcheck.schedulers.kueue.loans import loans_of
 
@@ -73,4 +74,6 @@ def _finding(cluster: Cluster, loan: Loan, rank: Rank, owners: list[Contender], 
     found = found.near(loan.borrowed.place, f"{loan.borrower.name} may borrow it")
     if known is not None:
         found = found.about(known.id)
+    if loans_of(cluster).is_reserved(loan.owner):
+        found = found.at_least(Severity.ERROR)
     return found.likely(below is None).with_data(owner=queue, borrower=loan.borrower.name, priority=rank.value)
