@@ -246,6 +246,24 @@ def test_an_owner_takes_back_what_is_borrowed() -> None:
     assert [p.cause for c in found.timeline.cycles for p in c.preempted] == [Cause.RECLAMATION]
 
 
+def test_a_queue_is_within_its_own_quota_by_what_it_holds_before_any_preemption() -> None:
+    mine: Spec = {"preemption": {"withinClusterQueue": "LowerPriority", "reclaimWithinCohort": "Any"}}
+    queues = {
+        "a": {"cohortName": "c", **mine, "cells": {"f": {"nominalQuota": 4}}},
+        "b": {"cohortName": "c", "cells": {"f": {"nominalQuota": 2}}},
+    }
+    found = run(
+        world(queues),
+        job("low", "a", 3, 1, held="f"),
+        job("theirs", "b", 3, 2, held="f"),
+        job("high", "a", 4, 5, priority=5),
+        fair=True,
+        start=10,
+    )
+    preempted = {p.workload: p.cause for p in found.timeline.cycles[0].preempted}
+    assert preempted == {"low": Cause.IN_QUEUE, "theirs": Cause.FAIR_SHARING}
+
+
 def told(story: str) -> Spec:
     """The answer to a scenario of the fixtures."""
     words = ["simulate", "scenario.yaml", "--in", "cluster", "--format", "json"]

@@ -44,6 +44,9 @@ def look(cluster: Cluster, queue: ClusterQueue, terms: AssignmentTerms, assigned
     if errors or not asking:
         return Looked(errors)
     asking = [a for a in asking if not _is_delayed(cluster, queue, _flavor(cluster, a))]
+    empty = next((a for a in asking if not _own_requests(cluster, a, terms)), None)
+    if empty is not None:
+        return Looked((_never_fits(empty),))
     if asking and not cluster.has_nodes:
         message = "it asks for a topology, but no node pool or Node was read that may have it"
         return Looked(
@@ -99,8 +102,30 @@ def _is_delayed(cluster: Cluster, queue: ClusterQueue, flavor: str) -> bool:
 
 def _request(cluster: Cluster, assigned: Assigned, terms: AssignmentTerms) -> Amounts:
     """Return what Kueue reserves on a node for one pod: its own requests and a pod slot, whatever its charge is."""
-    own = in_base_units(completed(cluster, assigned.pod_set.template, terms.limits, terms.as_pod))
+    own = _own_requests(cluster, assigned, terms)
     return {**{r: amount for r, amount in own.items() if amount > 0}, PODS: 1}
+
+
+def _own_requests(cluster: Cluster, assigned: Assigned, terms: AssignmentTerms) -> Amounts:
+    return in_base_units(completed(cluster, assigned.pod_set.template, terms.limits, terms.as_pod))
+
+
+def _never_fits(assigned: Assigned) -> Reason:
+    """Return why a pod set without requests waits forever: Kueue's last check finds room for 0 of its pods."""
+    name = assigned.pod_set.name
+    message = (
+        f"the pods of pod set {name} have no resource requests; before it admits a workload, Kueue counts how often the "
+        "requests fit into the chosen domain, and for no requests it counts 0"
+    )
+    change = f"give the pods of pod set {name} a request, for example cpu: 1m"
+    return Reason(
+        code=ReasonCode.TOPOLOGY_FAILED,
+        cause=ReasonCause.TOPOLOGY,
+        message=message,
+        place=assigned.pod_set.template.place,
+        near=(asked_at(assigned),),
+        change=change,
+    )
 
 
 def _search_all(

@@ -60,7 +60,7 @@ def _candidates(attempt: Attempt) -> Lists:
 
 
 class _FairSearch:
-    """One search. `takes_own_quota`: a preemptor within its own quota takes from borrowers regardless of shares."""
+    """One search. `takes_own_quota`: a preemptor within its own quota at first takes from borrowers regardless of shares."""
 
     def __init__(self, attempt: Attempt, lists: Lists, strategies: tuple[Strategy, ...], takes_own_quota: bool) -> None:
         self._attempt = attempt
@@ -82,11 +82,12 @@ class _FairSearch:
         return kept
 
     def _by_first_strategy(self) -> bool:
+        takes_own = self._takes_own_quota and self._attempt.node.is_within_nominal(self._attempt.keys)
         for queue in _Walk(self._attempt, self._lists):
             candidates = self._lists[queue.name]
             if queue is self._attempt.node:
                 taken, cause = candidates.pop(0), Cause.IN_QUEUE
-            elif self._takes_own_quota and self._attempt.node.is_within_nominal(self._attempt.keys):
+            elif takes_own:
                 taken, cause = candidates.pop(0), Cause.RECLAMATION
             else:
                 fair = self._first_allowed(queue, candidates)
