@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from qcheck.api import audit
+from qcheck.checks.sum_edits import cut
 from qcheck.cli.entrypoint import run
 
 if TYPE_CHECKING:
@@ -244,3 +246,124 @@ def test_a_proof_names_a_few_sums(tmp_path: Path, capsys: pytest.CaptureFixture[
     proofs = [each["proof"] for each in found["alternatives"]]
     assert [proof.count("the nodes can supply") for proof in proofs] == [6] * len(proofs)
     assert all(proof.endswith("; and 3 more sums") for proof in proofs)
+
+
+JOB = (
+    "apiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: main, namespace: ml}\nspec: {clusterQueue: q0}\n"
+    "---\napiVersion: batch/v1\nkind: Job\nmetadata:\n  name: train\n  namespace: ml\n"
+    "  labels: {kueue.x-k8s.io/queue-name: main}\n"
+    "spec:\n  suspend: true\n  template:\n    spec:\n      restartPolicy: Never\n      containers:\n      - name: main\n"
+    "        image: registry.example.com/train:1\n        resources: {limits: {nvidia.com/gpu: SIZE}}\n"
+)
+
+
+def hidden(size: int) -> str:
+    """A misspelled label, which hides that the quota exceeds the nodes and that a pod exceeds a node."""
+    return (
+        cluster([24], 2).replace("nodeLabels: {gpu: h100}", "nodeLabels: {gpu: h1000}")
+        + "---\n"
+        + JOB.replace("SIZE", str(size))
+    )
+
+
+def test_an_edit_that_uncovers_a_hidden_error_is_combined_with_one_for_that(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "all.yaml").write_text(hidden(8))
+    _, found = suggested(capsys, str(tmp_path))
+    first = found["alternatives"][0]
+    assert [(e["old"], e["new"]) for e in first["edits"]] == [("h1000", "h100"), ("24", "16")]
+    assert first["uncovers"] == []
+    assert run(["suggest", str(tmp_path), "--write"]) == 0
+
+
+def test_an_edit_that_uncovers_a_hidden_error_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "all.yaml").write_text(
+        hidden(16).replace("apiVersion: batch/v1", "# qcheck: keep\napiVersion: batch/v1")
+    )
+    _, found = suggested(capsys, str(tmp_path), "--floor", "q0=16")
+    uncovering = [a for a in found["alternatives"] if a["uncovers"]]
+    assert uncovering[0]["uncovers"][0].startswith("QC602 admitted-but-pending: q0 admits Job ml/train")
+    assert run(["suggest", str(tmp_path), "--floor", "q0=16"]) == 1
+    assert "     uncovers QC602" in capsys.readouterr().out
+    (tmp_path / "all.yaml").write_text(hidden(16))
+    pick = str(1 + found["alternatives"].index(uncovering[0]))
+    assert run(["suggest", str(tmp_path), "--floor", "q0=16", "--write", "--pick", pick]) == 1
+
+
+@pytest.mark.parametrize(
+    ("case", "edits"),
+    [
+        ("QC903-kai-children-exceed-parent/fail-department-too-small", [[("8", "16")], [("8", "4"), ("8", "4")]]),
+        ("QC903-kai-children-exceed-parent/fail-parts-of-gpus", [[("1.5", "1.25")]]),
+        ("QC953-volcano-amounts-out-of-order/fail-root-below-children", [[("16", "24")], [("16", "8"), ("16", "8")]]),
+    ],
+)
+def test_sums_of_kai_and_volcano_are_lowered_or_their_bound_is_raised(
+    case: str, edits: list[list[tuple[str, str]]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(FIXTURES / "rules" / case, tmp_path / "case")
+    _, found = suggested(capsys, str(tmp_path / "case"))
+    assert [[(e["old"], e["new"]) for e in a["edits"]] for a in found["alternatives"]] == edits
+    assert run(["suggest", str(tmp_path / "case"), "--write"]) == 0
+
+
+VOLCANO = """apiVersion: scheduling.volcano.sh/v1beta1
+kind: Queue
+metadata: {name: research}
+spec: {reclaimable: true}
+---
+apiVersion: qcheck.dev/v1
+kind: NodePool
+metadata: {name: h100}
+spec: {count: 4, labels: {gpu: h100}, allocatable: {cpu: 96, memory: 900Gi, pods: 110, nvidia.com/gpu: 8}}
+---
+apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+metadata: {name: train, namespace: ml}
+spec:
+  schedulerName: volcano
+  queue: research
+  minAvailable: 6
+  tasks:
+    - name: worker
+      replicas: 6
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+            - {name: main, image: registry.example.com/train:1, resources: {limits: {nvidia.com/gpu: 8}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "smaller"), [(VOLCANO, "minAvailable"), (VOLCANO.replace("  minAvailable: 6\n", ""), "the replicas")]
+)
+def test_a_volcano_job_larger_than_the_nodes_gets_nodes_or_starts_with_fewer_pods(
+    text: str, smaller: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "all.yaml").write_text(text)
+    _, found = suggested(capsys, str(tmp_path))
+    assert [a["words"] for a in found["alternatives"]] == [
+        "add 2 more nodes of h100, 8 nvidia.com/gpu each: 4 becomes 6",
+        f"lower {smaller} of Job ml/train from 6 to 4",
+    ]
+    assert run(["suggest", str(tmp_path), "--write", "--pick", "2"]) == 0
+
+
+def test_what_no_value_resolves_gets_the_advice_of_its_rule(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copytree(FIXTURES / "rules/QC953-volcano-amounts-out-of-order/fail-order-in-one-queue", tmp_path / "case")
+    assert run(["suggest", str(tmp_path / "case")]) == 1
+    shown = capsys.readouterr().out
+    assert "no change of a value resolves the rest\n  QC953 at " in shown
+    assert "Add nvidia.com/gpu: 1 to deserved of queue c." in shown
+
+
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=5), st.integers(0, 40), st.sampled_from([1, 4]))
+def test_cuts_add_up_to_the_total(amounts: list[int], total: int, parts: int) -> None:
+    before = [Fraction(n, parts) for n in amounts]
+    bound = Fraction(min(total, sum(amounts) - 1), parts)
+    after = cut(before, bound)
+    assert sum(after) == bound
+    assert all(0 <= now <= was for was, now in zip(before, after, strict=True))
+    assert parts > 1 or all(n.denominator == 1 for n in after)

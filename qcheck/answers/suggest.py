@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 OVERDRAFT, WHOLE_NODES = "QC101", "QC505"
 VOLCANO_SUMS = ("QC951", "QC952")
-QUOTAS = ("QC107", "QC410", "QC504", *VOLCANO_SUMS)
+QUOTAS = ("QC107", "QC410", "QC504", "QC903", "QC953", *VOLCANO_SUMS)
+JOB_NEVER_STARTS = "QC960"
 LABELS = ("QC201", "QC210", "QC513")
 """Rules whose fixes write an amount of quota, and rules whose fixes write a label; all others change a name."""
 MOST_WORKLOADS = 20
@@ -38,7 +39,13 @@ def proposals(cluster: Cluster, found: Finding, constraints: Constraints) -> Ite
     if rule == OVERDRAFT:
         yield from lower_quotas(cluster, found, constraints)
     if rule in (OVERDRAFT, *VOLCANO_SUMS):
-        yield from more_nodes(_groups(cluster, found), str(found.data["resource"]), _excess(found))
+        yield from more_nodes(
+            _groups(cluster, found), str(found.data["resource"]), _difference(found, "reserved", "supply")
+        )
+    if rule == JOB_NEVER_STARTS and "limit" in found.data:
+        resource = str(found.data["resource"])
+        groups = [g for g in supply_of(cluster).groups if g.advertises(resource)]
+        yield from more_nodes(groups, resource, _difference(found, "requested", "limit"))
     if rule in (OVERDRAFT, WHOLE_NODES, *VOLCANO_SUMS):
         yield from without_daemon_sets(_groups(cluster, found), str(found.data["resource"]))
     yield from _changed_workloads(cluster, found)
@@ -54,19 +61,32 @@ def _groups(cluster: Cluster, found: Finding) -> list[NodeGroup]:
     )
 
 
-def _excess(found: Finding) -> int:
-    promised, supplied = found.data["reserved"], found.data["supply"]
-    return promised - supplied if isinstance(promised, int) and isinstance(supplied, int) else 0
+def _difference(found: Finding, larger: str, smaller: str) -> int:
+    """Return by how much one amount of a finding exceeds another."""
+    more, less = found.data[larger], found.data[smaller]
+    return more - less if isinstance(more, int) and isinstance(less, int) else 0
 
 
 def _offered(found: Finding, rule: str) -> Iterator[Proposal]:
     """Yield the edits that the finding itself offers."""
     for fix in found.fixes:
         if all(e.how is How.REPLACE for e in fix.edits):
-            way = Way.LOWER_QUOTA if rule in QUOTAS else Way.LABEL if rule in LABELS else Way.NAME
+            way = _way_of(rule, fix.description)
             words = fix.description.rstrip(".")
             values = tuple((e.place, e.text) for e in fix.edits)
             yield Proposal(way, values, f"{words[:1].lower()}{words[1:]}")
+
+
+def _way_of(rule: str, words: str) -> Way:
+    if rule in QUOTAS or words.startswith("Raise "):
+        return Way.RAISE_QUOTA if words.startswith("Raise ") else Way.LOWER_QUOTA
+    return (
+        Way.FEWER_PODS
+        if rule == JOB_NEVER_STARTS and words.startswith("Lower ")
+        else Way.LABEL
+        if rule in LABELS
+        else Way.NAME
+    )
 
 
 def _changed_workloads(cluster: Cluster, found: Finding) -> Iterator[Proposal]:

@@ -51,6 +51,7 @@ class Alternative(Value):
     """Edits that were applied and judged.
 
     `resolves` and `leaves` are fingerprints of findings; `brings` are the rules whose warnings the edits introduce;
+    `uncovers` are errors, in one line each, that were there before but that another finding hid.
     `proof` is the sum that shows it. `patch` is the edits as a unified diff. `proved`: no smaller edit of this kind
     works.
     """
@@ -61,6 +62,7 @@ class Alternative(Value):
     resolves: tuple[str, ...]
     leaves: tuple[str, ...]
     brings: tuple[str, ...]
+    uncovers: tuple[str, ...]
     proof: str
     proved: bool
     patch: str

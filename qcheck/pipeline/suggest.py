@@ -1,8 +1,8 @@
 """Suggestions: the smallest edits that resolve the findings in question.
 
 Each alternative is a sequence of proposals. They are accepted only if the rules, run again with them applied, report
-fewer of the findings in question and no new error. So whatever is printed was judged exactly like a file with these
-edits.
+fewer of the findings in question and no new error, except errors that the edits uncover. These are resolved too if
+possible. So whatever is printed was judged exactly like a file with these edits.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from qcheck.pipeline.attempt import JudgedProposal, contradicts, disjoint, key_o
 from qcheck.pipeline.new_findings import broken_workloads, gone, name, new_findings, shown
 from qcheck.pipeline.sums import shown_sums
 from qcheck.pipeline.trial import OBJECTS_JUDGED, Trials
+from qcheck.pipeline.uncovered import uncovered
 from qcheck.pipeline.value_files import rewritten
 from qcheck.pipeline.weighed_proposals import WeighedProposals
 from qcheck.pipeline.what_if import Impossible, Replacement
@@ -76,6 +77,7 @@ class Search:
         self._weighed = WeighedProposals(constraints)
         self._rejected: dict[Key, Rejected] = {}
         self.start = trials.start
+        self._at_start = frozenset(f.fingerprint for f in asked(trials.start.result))
 
     def suggestions(self) -> Suggestions:
         """Return an alternative for each way of editing that helps."""
@@ -96,18 +98,30 @@ class Search:
         """
         divides = self._constraints.mode is not Mode.MINIMAL
         mild = (found.kind is not Kind.QUOTA, len(found.brings)) if divides else ()
-        return (*mild, len(found.leaves), len(found.edits), list(Kind).index(found.kind))
+        return (*mild, len(found.leaves), len(found.uncovers), len(found.edits), list(Kind).index(found.kind))
+
+    def _left(self, state: TrialState) -> list[Finding]:
+        """Return the findings in question that a state still has."""
+        return [f for f in self._asked(state.result) if f.fingerprint in self._at_start]
+
+    def _uncovered(self, state: TrialState) -> list[Finding]:
+        """Return the new errors of a state, all of which its edits have uncovered."""
+        return [f for f in new_findings(self.start.result, state.result) if f.severity is Severity.ERROR]
+
+    def _open(self, state: TrialState) -> tuple[int, int]:
+        """Return how much a state leaves to do, to compare states: findings in question, and uncovered errors."""
+        return len(self._left(state)), len(self._uncovered(state))
 
     def _alternatives(self, asked: Sequence[Finding]) -> Iterator[Alternative]:
         """Yield one alternative per way that helps; if each leaves some findings, also one that combines all ways."""
-        fewest_left = len(asked)
+        least = self._open(self.start)
         for way in Way if asked else ():
             attempt = self._attempt(way)
             if any(p.way is way for p in attempt.taken):
-                fewest_left = min(fewest_left, len(self._asked(attempt.state.result)))
+                least = min(least, self._open(attempt.state))
                 yield self._alternative(way.kind, attempt, asked)
-        mixed = self._attempt(None) if fewest_left else JudgedProposal(self.start, (), 0)
-        if mixed.taken and len(self._asked(mixed.state.result)) < fewest_left:
+        mixed = self._attempt(None) if any(least) else JudgedProposal(self.start, (), 0)
+        if mixed.taken and self._open(mixed.state) < least:
             yield self._alternative(mixed.taken[0].way.kind, mixed, asked)
 
     def _attempt(self, way: Way | None) -> JudgedProposal:
@@ -126,7 +140,8 @@ class Search:
         Previously rejected proposals are retried only at the end, because those accepted since may have changed the
         result.
         """
-        every = [list(self._proposals(attempt.state, f, way)) for f in self._asked(attempt.state.result)]
+        findings = [*self._left(attempt.state), *self._uncovered(attempt.state)]
+        every = [list(self._proposals(attempt.state, f, way)) for f in findings]
         fresh = [[p for p in mine if key_of(p) not in self._rejected] for mine in every]
         together = self._together(attempt, [mine for mine in fresh if mine])
         if together is not None:
@@ -154,7 +169,7 @@ class Search:
         if len(several) < 2:
             return None
         made = self._tried(attempt, several)
-        if made is not None and len(self._asked(made.state.result)) < len(self._asked(attempt.state.result)):
+        if made is not None and self._open(made.state) < self._open(attempt.state):
             return made
         return self._halved(attempt, several[: len(several) // 2])
 
@@ -163,7 +178,7 @@ class Search:
 
         Its warnings may have been hidden by a more severe finding. Other ways are left to their own alternatives.
         """
-        before = self._asked(attempt.state.result)
+        before = self._open(attempt.state)
         milder: list[JudgedProposal] = []
         for proposal in several:
             if milder and proposal.way is not several[0].way:
@@ -171,7 +186,7 @@ class Search:
             made = self._tried(attempt, [proposal], repairs=MOST_REPAIRS)
             if made is None:
                 continue
-            if len(self._asked(made.state.result)) >= len(before):
+            if self._open(made.state) >= before:
                 self._reject(proposal, "it resolves none of the findings")
             elif made.brought <= attempt.brought:
                 for other in milder:
@@ -210,6 +225,8 @@ class Search:
             self._failed(several, "the changed files cannot be judged")
             return None
         new = new_findings(attempt.state.result, state.result)
+        hidden = uncovered(attempt.state, new, {p.way for p in several}) if new else []
+        new = [f for f in new if f not in hidden]
         broken = broken_workloads(attempt.state.result, new)
         worst = [f for f in new if f.severity is Severity.ERROR or f in broken]
         if not worst:
@@ -231,18 +248,19 @@ class Search:
         """Return the same without the proposals that others make superfluous."""
         if not 1 < len(attempt.taken) <= MOST_PRUNED:
             return attempt
-        left = len(self._asked(attempt.state.result))
+        left = self._open(attempt.state)
         for proposal in attempt.taken:
             rest = [p for p in attempt.taken if p is not proposal]
             made = self._tried(JudgedProposal(self.start, (), 0), rest) if rest else None
-            if made is not None and len(self._asked(made.state.result)) <= left and made.brought <= attempt.brought:
+            if made is not None and self._open(made.state) <= left and made.brought <= attempt.brought:
                 return self._pruned(made)
         return attempt
 
     def _alternative(self, kind: Kind, attempt: JudgedProposal, asked: Sequence[Finding]) -> Alternative:
-        left = {f.fingerprint for f in self._asked(attempt.state.result)}
+        left = {f.fingerprint for f in self._left(attempt.state)}
         edits = self._trials.edits(attempt.state)
-        brings = dict.fromkeys(map(name, new_findings(self.start.result, attempt.state.result)))
+        new = new_findings(self.start.result, attempt.state.result)
+        brings = dict.fromkeys(name(f) for f in new if f.severity is not Severity.ERROR)
         return Alternative(
             kind=kind,
             steps=tuple(self._step(p, is_tried=len(attempt.taken) <= MOST_PRUNED) for p in attempt.taken),
@@ -250,6 +268,7 @@ class Search:
             resolves=tuple(f.fingerprint for f in asked if f.fingerprint not in left),
             leaves=tuple(f.fingerprint for f in asked if f.fingerprint in left),
             brings=tuple(brings),
+            uncovers=tuple(map(shown, self._uncovered(attempt.state))),
             proof=shown_sums(attempt.state.clusters, [f for f in asked if f.rule and f.rule.id == OVERDRAFT])
             or gone([f for f in asked if f.fingerprint not in left]),
             proved=all(p.proved for p in attempt.taken),
@@ -260,7 +279,7 @@ class Search:
         """Return a proposal with its edits and, if it `is_tried`, the findings that it resolves alone."""
         edits = tuple(self._trials.edit(Replacement(place, text)) for place, text in proposal.values)
         alone = self._tried(JudgedProposal(self.start, (), 0), [proposal]) if is_tried else None
-        left = {f.fingerprint for f in self._asked(alone.state.result)} if alone is not None else None
+        left = {f.fingerprint for f in self._left(alone.state)} if alone is not None else None
         asked = self._asked(self.start.result) if left is not None else []
         return Step(proposal.words, edits, tuple(f.fingerprint for f in asked if f.fingerprint not in (left or ())))
 

@@ -15,7 +15,7 @@ from qcheck.findings.causes import presented
 from qcheck.reports import cost
 from qcheck.reports.capacity import at_best, held, holders, line_scale, pool_words, signed, taken_first
 from qcheck.reports.fleet import HEADERS, fleet_rows
-from qcheck.reports.suggest import NONE, headline, outcome
+from qcheck.reports.suggest import NONE, REST, advice, headline, outcome
 from qcheck.reports.wording import (
     by_rule,
     counted,
@@ -111,11 +111,14 @@ def _suggestions(found: Suggestions) -> Iterator[str]:
     yield from ("## Suggested edits", "", "Each was applied and checked.", "")
     for number, each in enumerate(found.alternatives, 1):
         yield f"{number}. **{escape(headline(each))}**: {escape(outcome(each, found.asked))}<br>{escape(each.proof)}"
+        yield from (f"   - uncovers {escape(one)}" for one in each.uncovers[:_MOST_PLACES])
         yield ""
         yield from (f"   {line}" for line in _fenced("diff", each.patch))
         yield ""
-    if not found.alternatives:
-        yield from (f"{escape(NONE.capitalize())}.", "")
+    if left := advice(found):
+        yield from (f"{escape((REST if found.alternatives else NONE).capitalize())}:", "")
+        yield from (f"- {escape(each.primary.line)}: {escape(text)}" for each, text in left[:_MOST_PLACES])
+        yield ""
     if found.rejected:
         yield from (f"<details><summary>Tried and rejected: {len(found.rejected)}</summary>", "")
         yield from (f"- {escape(one.words)}: {escape(one.why)}" for one in found.rejected[:_MOST_PLACES])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.suggestions import Suggestions
 from qcheck.reports.json_text import dump
-from qcheck.reports.wording import plain, plural, within
+from qcheck.reports.wording import help_of, plain, plural, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,6 +21,7 @@ MOST_EDITS = 20
 MOST_STEPS = 4
 MOST_LEFT = 4
 NONE = "no change of a value resolves this"
+REST = "no change of a value resolves the rest"
 
 
 def exit_code(result: Result) -> int:
@@ -53,6 +54,7 @@ def _alternative(found: Alternative) -> dict[str, Json]:
         "resolves": list(found.resolves),
         "leaves": list(found.leaves),
         "brings": list(found.brings),
+        "uncovers": list(found.uncovers),
         "proof": found.proof,
         "proved": found.proved,
     }
@@ -93,6 +95,7 @@ def suggestion_lines(found: Suggestions) -> Iterator[str]:
         yield from _alternative_lines(number, each, found.asked)
     if not found.alternatives:
         yield NONE
+    yield from _advice_lines(found)
     if found.rejected:
         yield ""
         yield "tried and rejected"
@@ -104,6 +107,25 @@ def suggestion_lines(found: Suggestions) -> Iterator[str]:
         yield found.stopped
 
 
+def advice(found: Suggestions) -> list[tuple[Finding, str]]:
+    """Return the findings that no alternative resolves, with what their rule advises; each advice once."""
+    resolved = {fingerprint for a in found.alternatives for fingerprint in a.resolves}
+    by_text: dict[str, Finding] = {}
+    for each in found.asked:
+        if each.fingerprint not in resolved:
+            by_text.setdefault(help_of(each), each)
+    return [(each, text) for text, each in by_text.items()]
+
+
+def _advice_lines(found: Suggestions) -> Iterator[str]:
+    left = advice(found)
+    if left and found.alternatives:
+        yield ""
+        yield REST
+    for each, text in left[:MOST_ASKED]:
+        yield plain(f"  {each.rule.id if each.rule else ''} at {each.primary.line}: {text}")
+
+
 def _alternative_lines(number: int, found: Alternative, asked: Sequence[Finding]) -> Iterator[str]:
     yield plain(f"{number}. {headline(found)}")
     for edit in found.edits[:MOST_EDITS]:
@@ -112,6 +134,10 @@ def _alternative_lines(number: int, found: Alternative, asked: Sequence[Finding]
         yield f"     and {len(found.edits) - MOST_EDITS:,} more edits: see --format patch"
     yield plain(f"     {found.proof}")
     yield f"     {outcome(found, asked)}"
+    for uncovered in found.uncovers[:MOST_LEFT]:
+        yield plain(f"     uncovers {uncovered}")
+    if len(found.uncovers) > MOST_LEFT:
+        yield f"     uncovers {plural(len(found.uncovers) - MOST_LEFT, 'more error')}"
 
 
 def headline(found: Alternative) -> str:

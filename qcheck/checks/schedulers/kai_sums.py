@@ -7,6 +7,7 @@ from math import ceil
 
 from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.registry import rule
+from qcheck.checks.sum_edits import cut, decimal, joined
 from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue, KaiTerms
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
@@ -15,9 +16,10 @@ from qcheck.schedulers.kai.shards import Shard, shards_of, siblings
 from qcheck.schedulers.kai.words import FIELDS, added, named_amount, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.place import Place
 
 
 @rule("QC903")
@@ -48,6 +50,7 @@ def _parts_exceed(shard: Shard, queues: list[KaiQueue]) -> Iterator[Finding]:
             terms = other.terms[Dimension.GPU]
             found = found.near(terms.quota_place, f"{shown(Dimension.GPU, terms.quota)} for {other.name}")
         excess = {Dimension.GPU.value: ceil(_sum(queues, Dimension.GPU) - total)}
+        found = _lowered(found, queues, {Dimension.GPU: Fraction(total)})
         yield found.with_data(shard=shard.name, resources=[Dimension.GPU.value], supply=total, excess=excess)
 
 
@@ -76,9 +79,38 @@ def _exceeding(parent: KaiQueue, children: Sequence[KaiQueue], over: list[Dimens
     quotas = {f"{d.value}Quota": str(parent.terms[d].quota) for d in over}
     promised = {f"{d.value}Promised": str(_sum(children, d)) for d in over}
     excess = {d.value: ceil(_sum(children, d) - parent.terms[d].quota) for d in over}
+    found = _raised(_lowered(found, children, {d: parent.terms[d].quota for d in over}), parent, children, over)
     return found.with_data(
         parent=parent.name, resources=[d.value for d in over], amounts={**quotas, **promised}, excess=excess
     )
+
+
+def _lowered(found: Finding, queues: Sequence[KaiQueue], bounds: Mapping[Dimension, Fraction]) -> Finding:
+    """Return a finding with an edit that lowers quotas to what there is to promise."""
+    values: list[tuple[Place, str | None]] = []
+    words: list[str] = []
+    for dimension, bound in bounds.items():
+        some = [q for q in queues if q.terms[dimension].quota > 0]
+        quotas = [q.terms[dimension].quota for q in some]
+        for queue, was, now in zip(some, quotas, cut(quotas, bound), strict=True):
+            if now != was:
+                terms = queue.terms[dimension]
+                values.append((terms.quota_place, decimal(terms.written_quota * now / was)))
+                words.append(f"the quota of {queue.name} from {shown(dimension, was)} to {shown(dimension, now)}")
+    return _offering(found, values, f"Lower {joined(words)}.")
+
+
+def _raised(found: Finding, parent: KaiQueue, children: Sequence[KaiQueue], over: Sequence[Dimension]) -> Finding:
+    """Return a finding with an edit that raises the parent's quota to the sum of its children's."""
+    sums = [(d, parent.terms[d], _sum(children, d)) for d in over]
+    written = {d: sum((q.terms[d].written_quota for q in children if q.terms[d].quota > 0), Fraction(0)) for d in over}
+    words = [f"the quota of {parent.name} from {shown(d, t.quota)} to {shown(d, total)}" for d, t, total in sums]
+    return _offering(found, [(t.quota_place, decimal(written[d])) for d, t, _ in sums], f"Raise {joined(words)}.")
+
+
+def _offering(found: Finding, values: Sequence[tuple[Place, str | None]], words: str) -> Finding:
+    known = [(place, text) for place, text in values if text is not None and place.exists]
+    return found.offering_all(known, words) if len(known) == len(values) else found
 
 
 def _has(terms: KaiTerms) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.registry import rule
+from qcheck.checks.sum_edits import cut, joined
 from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.quantity import written_amount
 from qcheck.cluster.resources import is_accelerator, is_fabric
@@ -20,7 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.place import Place
     from qcheck.cluster.volcano import VolcanoQueue
+
+    Change = tuple[Place, str, str]
 
 DYNAMIC = "deviceclass/"
 """The prefix of devices that are claimed dynamically; no node advertises them."""
@@ -55,7 +61,36 @@ def _within(queue: VolcanoQueue, violations: list[Violation]) -> Finding:
         found = found.near(
             queue.place_of(bound, first.resource), f"{bound} {written_amount(first.resource, first.bound)}"
         )
-    return found.with_data(check=first.check.value, resource=first.resource, found=first.found, bound=first.bound)
+    return _ordered(found, queue, violations).with_data(
+        check=first.check.value, resource=first.resource, found=first.found, bound=first.bound
+    )
+
+
+def _ordered(found: Finding, queue: VolcanoQueue, violations: list[Violation]) -> Finding:
+    """Return a finding with two edits: amounts lowered to those that bound them, or these raised."""
+    first = violations[0]
+    if first.check is Check.GUARANTEE_WITHOUT_DESERVED:
+        lines = (f"{v.resource}: {written_amount(v.resource, v.found)}" for v in violations)
+        return found.fixed_by(f"Add {', '.join(lines)} to deserved of queue {queue.name}.")
+    bound_in = "capability" if first.check is Check.DESERVED_ABOVE_CAPABILITY else "deserved"
+    lower = [_change(queue, first.field, v.resource, v.found, v.bound) for v in violations]
+    higher = [_change(queue, bound_in, v.resource, v.bound, v.found) for v in violations]
+    return _offering(_offering(found, "Lower", lower), "Raise", higher)
+
+
+def _change(queue: VolcanoQueue, field: str, resource: str, was: int, now: int) -> Change:
+    """Return the place of an amount, what to write there, and the change in words."""
+    before, after = show_amounts(resource, was, now)
+    words = f"{field} of queue {queue.name} from {before} to {named(resource, after)}"
+    return queue.place_of(field, resource), written_amount(resource, now), words
+
+
+def _offering(found: Finding, verb: str, changes: list[Change]) -> Finding:
+    """Return a finding with an edit, if all its values are written."""
+    if not changes or not all(place.exists for place, _, _ in changes):
+        return found
+    words = f"{verb} {joined([words for _, _, words in changes])}."
+    return found.offering_all([(place, text) for place, text, _ in changes], words)
 
 
 def _order(violation: Violation) -> str:
@@ -76,8 +111,11 @@ def _above(queues: Queues, queue: VolcanoQueue, violation: Violation) -> Finding
     shown = named(resource, found)
     message = f"queue {queue.name} has a capability of {shown}, but its ancestor {violation.other} has {bound}"
     ancestor = queues.queue[violation.other]
+    lower = _change(queue, "capability", resource, violation.found, violation.bound)
+    higher = _change(ancestor, "capability", resource, violation.bound, violation.found)
+    above = finding(queue.place_of("capability", resource), message)
     return (
-        finding(queue.place_of("capability", resource), message)
+        _offering(_offering(above, "Lower", [lower]), "Raise", [higher])
         .near(ancestor.place_of("capability", resource), f"{bound} for {ancestor.name}")
         .with_data(check=violation.check.value, resource=resource, found=violation.found, bound=violation.bound)
     )
@@ -130,6 +168,22 @@ def _sum(parent: VolcanoQueue, below: list[VolcanoQueue], violation: Violation, 
     found = finding(place, message)
     for queue in stating:
         found = found.near(queue.place_of(field, resource), f"{scale(queue.amounts[field][resource])} for {queue.name}")
+    amounts = [Fraction(q.amounts[field][resource]) for q in stating]
+    cuts = [int(n) for n in cut(amounts, Fraction(violation.bound))]
+    lower = [
+        _change(q, field, resource, q.amounts[field][resource], n)
+        for q, n in zip(stating, cuts, strict=True)
+        if n != q.amounts[field][resource]
+    ]
+    if is_set:
+        found = _offering(
+            _offering(found, "Lower", lower),
+            "Raise",
+            [_change(parent, bound_in, resource, violation.bound, violation.found)],
+        )
+    else:
+        added = f"{resource}: {written_amount(resource, violation.found)}"
+        found = found.fixed_by(f"Add {added} to {bound_in} of queue {parent.name}, or lower what is below it.")
     return found.with_data(
         check=violation.check.value, resource=resource, field=field, found=violation.found, bound=violation.bound
     )

@@ -7,6 +7,7 @@ from itertools import islice
 from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.registry import rule
 from qcheck.cluster.did_you_mean import nearest
+from qcheck.cluster.place import follow
 from qcheck.cluster.quantity import written_amount
 from qcheck.cluster.resources import is_accelerator
 from qcheck.cluster.units import IN_PROSE, named, scale_of, show_amount, show_amounts
@@ -122,9 +123,26 @@ def _stopped(cluster: Cluster, queues: Queues, gang: VolcanoGang, over: tuple[Vo
     for other in islice(guaranteed, _MOST):
         amount = show_amount(resource, other.amounts["guarantee"][resource])
         found = found.near(other.place_of("guarantee", resource), f"{amount} set aside for {other.name}")
+    if stated and queue is not None and len(over) == 1:
+        now, was = (written_amount(resource, n) for n in (first.requested, first.limit))
+        words = f"Raise capability of queue {queue.name} for {resource} from {was} to {now}."
+        found = found.offering(queue.place_of("capability", resource), now, words)
+    found = _with_fewer(found, gang, over)
     return found.likely(is_estimated(cluster, resource) and not stated).with_data(
         queue=first.queue, resource=resource, requested=first.requested, limit=first.limit
     )
+
+
+def _with_fewer(found: Finding, gang: VolcanoGang, over: tuple[VolcanoBarrier, ...]) -> Finding:
+    """Return a finding with an edit of the number of pods that start together: `minAvailable`, else the replicas."""
+    if gang.fixed is not None or len(gang.tasks) != 1:
+        return found
+    fit = min(b.limit // max(1, gang.tasks[0].request.get(b.resource, 0)) for b in over)
+    pod_sets = gang.workload.pod_sets if gang.workload is not None else ()
+    for name, place in (("minAvailable", gang.place), *(("the replicas", p.count_place) for p in pod_sets)):
+        if 0 < fit < gang.together and follow(place.origin.data, place.route) == gang.together:
+            return found.offering(place, str(fit), f"Lower {name} of {gang.id} from {gang.together} to {fit}.")
+    return found
 
 
 def _sum(gang: VolcanoGang, scale: Scale, requested: int) -> str:

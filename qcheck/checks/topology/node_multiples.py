@@ -179,7 +179,7 @@ def _impossible(cluster: Cluster, flavor: str, resource: str, whole: int, groups
     if asking:
         who = list(dict.fromkeys(a.name for a in asking))
         message += f"; {names(who)} {'asks' if len(who) == 1 else 'ask'} for {whole}"
-    found = finding(largest.place, message)
+    found = finding(largest.place, message).fixed_by(_help(daemon_sets, resource, free))
     for daemon_set in daemon_sets:
         found = found.near(daemon_set.template.place_of(resource), f"{daemon_set.name} takes them")
     for one in asking:
@@ -203,6 +203,14 @@ def _takes(daemon_sets: list[DaemonSet], groups: list[NodeGroup]) -> str:
         return f"{plural(len(daemon_sets), 'DaemonSet')} ({names(d.name for d in daemon_sets)}) {verb} some"
     reasons = sorted({r.reason for g in groups for c in g.classes for r in c.reserves if r.reason})
     return f"a reserve{f' ({names(reasons)})' if reasons else ''} takes some"
+
+
+def _help(daemon_sets: list[DaemonSet], resource: str, free: int) -> str:
+    smaller = f", or ask for at most {free} per pod." if free else "."
+    if not daemon_sets:
+        return f"Take no {resource} in `reserves` of the settings on some of these nodes{smaller}"
+    listed = f"DaemonSet{'s' * (len(daemon_sets) > 1)} {names(d.name for d in daemon_sets)}"
+    return f"Run {listed} without {resource} or on other nodes{smaller}"
 
 
 def _takers(groups: list[NodeGroup], resource: str) -> list[DaemonSet]:

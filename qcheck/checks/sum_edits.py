@@ -1,0 +1,54 @@
+"""Edits of amounts that add up to more than another amount allows."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import accumulate
+
+from qcheck.cluster.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def cut(amounts: Sequence[Fraction], total: Fraction) -> list[Fraction]:
+    """Return amounts that add up to a smaller total: only the largest is lowered if some of it is left, else all evenly.
+
+    The parts are whole numbers if the amounts are.
+    """
+    excess = sum(amounts, Fraction(0)) - total
+    largest = max(range(len(amounts)), key=lambda at: amounts[at])
+    if amounts[largest] > excess:
+        return [a - excess if at == largest else a for at, a in enumerate(amounts)]
+    level = _level(sorted(amounts), total)
+    if any(a.denominator != 1 for a in (*amounts, total)):
+        return [min(a, level) for a in amounts]
+    parts = [Fraction(min(a, level) // 1) for a in amounts]
+    spare = total - sum(parts, Fraction(0))
+    for at, amount in enumerate(amounts):
+        if spare > 0 and parts[at] < amount:
+            parts[at] += 1
+            spare -= 1
+    return parts
+
+
+def _level(rising: Sequence[Fraction], total: Fraction) -> Fraction:
+    """Return the bound on each amount with which they add up to a total."""
+    for at, below in enumerate(accumulate(rising, initial=Fraction(0))):
+        if at < len(rising) and below + rising[at] * (len(rising) - at) >= total:
+            return (total - below) / (len(rising) - at)
+    return max(rising)
+
+
+def decimal(amount: Fraction) -> str | None:
+    """Return an amount as a decimal number; None if it has no finite one with up to nine digits."""
+    scaled = amount * 10**9
+    if scaled.denominator != 1:
+        return None
+    whole, rest = divmod(scaled.numerator, 10**9)
+    return f"{whole}.{rest:09}".rstrip("0").rstrip(".") if rest else str(whole)
+
+
+def joined(words: Sequence[str]) -> str:
+    """Return `a`, `a and b`, or `a, b and c`."""
+    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
