@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qcheck.answers.verdict import Verdict
+from qcheck.cluster.reasons import ReasonCause
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.views import ByIdentity, answered_once, cache_of
 from qcheck.packing.kube_scheduler import Schedule, Wanted, schedule
@@ -40,7 +41,14 @@ def judge(cluster: Cluster, workload: Workload) -> Verdict:
     placed = place_pods(cluster, decision)
     if decision.is_managed and decision.admitted is None and placed.runs is not False:
         return Verdict(decision, None, decision.reasons)
+    if placed.runs and _may_stay_suspended(decision):
+        return Verdict(decision, None, decision.reasons)
     return Verdict(decision, placed.runs, (*decision.reasons, *placed.reasons), placed.witness)
+
+
+def _may_stay_suspended(decision: Decision) -> bool:
+    """Return whether the manager ignores the workload's namespace, which its webhook may not."""
+    return any(r.cause is ReasonCause.NAMESPACE_EXCLUDED for r in decision.reasons)
 
 
 def judged_alike(cluster: Cluster, workloads: Iterable[Workload]) -> Iterator[tuple[Workload, Verdict]]:

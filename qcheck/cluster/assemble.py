@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from qcheck.cluster import kueue as queues
 from qcheck.cluster import workloads
 from qcheck.cluster.cluster import Cluster
@@ -60,6 +62,7 @@ _FIELDS_BY_NAME = {
     "HyperNode": "hyper_nodes",
     "JobFlow": "job_flows",
     "PodAutoscaler": "pod_autoscalers",
+    "StaticPod": "static_pods",
 }
 """Fields by class name, so that the modules of rarer kinds are imported only if a file defines their objects."""
 
@@ -92,6 +95,9 @@ def assemble(
         from qcheck.cluster.autoscalers import scaled  # 0.2 ms
 
         sorted_objects["workloads"] = scaled(sorted_objects["workloads"], sorted_objects["pod_autoscalers"])  # type: ignore[arg-type, assignment]
+    static_pods = sorted_objects.pop("static_pods")
+    if static_pods:
+        sorted_objects["nodes"] = _beside(sorted_objects["nodes"], static_pods)  # type: ignore[arg-type, assignment]
     return Cluster(
         name=name,
         policy=policy,
@@ -107,6 +113,19 @@ def assemble(
         state=state,
         **{field: tuple(members) for field, members in sorted_objects.items()},  # type: ignore[arg-type]
     )
+
+
+def _beside(nodes: list[Node], static_pods: list[workloads.StaticPod]) -> list[Node]:
+    """Return the nodes without what their static pods take: requests, and one pod slot each."""
+    taken: dict[str, Counter[str]] = {}
+    for pod in static_pods:
+        taken.setdefault(pod.node, Counter()).update({**pod.template.amounts(), "pods": 1})
+    return [_without(n, taken[n.name]) if n.name in taken else n for n in nodes]
+
+
+def _without(node: Node, taken: Counter[str]) -> Node:
+    allocatable = {r: max(0, amount - taken[r]) for r, amount in node.allocatable.items()}
+    return replace(node, allocatable=allocatable, capacity={r: max(0, a - taken[r]) for r, a in node.capacity.items()})
 
 
 def as_fleet(clusters: Iterable[Cluster]) -> tuple[Cluster, ...]:

@@ -151,6 +151,13 @@ class DaemonSet(Object):
     template: PodTemplate
 
 
+class StaticPod(Object):
+    """A pod that the kubelet of `node` runs from a file of its own, as its mirror pod shows."""
+
+    node: str
+    template: PodTemplate
+
+
 class LimitRange(Object):
     """Defaults and bounds of type Container (`container_*`) and Pod, as quantities by resource."""
 

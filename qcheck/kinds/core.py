@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
     Merge = Callable[[Quantities, Quantities], Quantities]
 
+MIRROR = "kubernetes.io/config.mirror"
+"""The annotation of the pod that shows a node's static pod on the API server."""
+
 
 def namespace(root: Cursor) -> Object:
     identity = object_id(root)
@@ -191,6 +194,18 @@ def _queued_as(framework: str | None, each_pod_alone: bool = False) -> Callable[
     return decode
 
 
+def pod(root: Cursor) -> Object:
+    """Return a pod: a workload, unless it mirrors a static pod of a node."""
+    owners = root["metadata"].items_at("ownerReferences")
+    is_mirror = root["metadata"]["annotations"][MIRROR].exists or any(o.text_at("kind") == "Node" for o in owners)
+    node = root["spec"].text_at("nodeName")
+    if is_mirror and node:
+        return workloads.StaticPod(
+            object_id(root), place(root), *metadata(root), node=node, template=pod_template(root)
+        )
+    return _queued_as("pod")(root)
+
+
 def leader_worker_set(root: Cursor) -> Object:
     """Return a LeaderWorkerSet, which has one workload per replica group."""
     groups = count_of(root["spec"]["replicas"])
@@ -202,7 +217,7 @@ DECODERS: dict[tuple[str, str], Callable[[Cursor], Object]] = {
     ("", "Namespace"): namespace,
     ("", "LimitRange"): limit_range,
     ("", "ResourceQuota"): resource_quota,
-    ("", "Pod"): _queued_as("pod"),
+    ("", "Pod"): pod,
     ("scheduling.k8s.io", "PriorityClass"): priority_class,
     ("node.k8s.io", "RuntimeClass"): runtime_class,
     ("apps", "DaemonSet"): daemon_set,

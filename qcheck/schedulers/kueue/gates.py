@@ -13,6 +13,7 @@ DEFAULT_QUEUE = "LocalQueueDefaulting"
 PARTIAL = "PartialAdmission"
 ELASTIC = "ElasticJobsViaWorkloadSlices"
 QUOTA_CHECK = "QuotaCheckStrategy"
+SELECTOR_RESPECTED = "ManagedJobsNamespaceSelectorAlwaysRespected"
 
 
 def is_on(cluster: Cluster, gate: str) -> bool:

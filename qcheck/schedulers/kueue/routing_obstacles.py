@@ -8,6 +8,7 @@ from __future__ import annotations
 from qcheck.cluster.cluster import SYSTEM_PRIORITIES
 from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.schedulers.kueue.gates import SELECTOR_RESPECTED, is_on
 from qcheck.schedulers.kueue.inactive_queues import InactivityReason, inactive
 from qcheck.schedulers.kueue.namespaces import is_managed_namespace, selects
 
@@ -108,10 +109,19 @@ def _others(cluster: Cluster, namespace: str) -> str:
 
 
 def _excluded(cluster: Cluster, workload: Workload) -> Iterator[Obstacle]:
+    """Yield that the manager ignores the namespace.
+
+    The webhook still suspends a job with a queue label there, except if Kueue's chart limits it to the same namespaces.
+    """
     manager = cluster.configuration
     if manager is None or is_managed_namespace(cluster, workload.namespace) is not False:
         return
-    message = f"managedJobsNamespaceSelector excludes the namespace {workload.namespace}"
+    if not is_on(cluster, SELECTOR_RESPECTED):
+        return
+    message = (
+        f"managedJobsNamespaceSelector excludes the namespace {workload.namespace}: with Kueue's release manifests the "
+        "job stays suspended, with its chart it starts outside any quota"
+    )
     near = (manager.place.at("managedJobsNamespaceSelector"),)
     yield (
         False,
