@@ -102,6 +102,7 @@ def test_a_kustomization_leaves_nodes_as_they_are_if_it_only_changes_metadata(
 
 
 PLAIN_FLAVOR = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: h100}\n"
+TOLERANT = f"{PLAIN_FLAVOR}spec: {{tolerations: [{{key: dedicated, operator: Exists}}]}}\n"
 TAINTED = NODES.replace("labels: {gpu: h100}", "labels: {gpu: h100}, taints: [{key: dedicated, effect: NoSchedule}]")
 PLAIN_NODES = NODES.replace("h100", "plain").replace(", nvidia.com/gpu: 8", "")
 
@@ -109,19 +110,20 @@ PLAIN_NODES = NODES.replace("h100", "plain").replace(", nvidia.com/gpu: 8", "")
 @pytest.mark.parametrize(
     ("nodes", "flavor", "quota", "expected"),
     [
-        (TAINTED, PLAIN_FLAVOR, {"cpu": 500}, [("QC101", "warning")]),
+        (TAINTED, PLAIN_FLAVOR, {"cpu": 500}, [("QC010", "warning")]),
+        (TAINTED, TOLERANT, {"cpu": 500}, [("QC101", "error")]),
         (TAINTED, FLAVOR, {"cpu": 500}, [("QC101", "error"), ("QC202", "warning")]),
         (f"{TAINTED}---\n{PLAIN_NODES}", PLAIN_FLAVOR, {"cpu": 500}, [("QC101", "error")]),
         (TAINTED, PLAIN_FLAVOR, {"nvidia.com/gpu": 24}, [("QC101", "error"), ("QC202", "warning")]),
     ],
-    ids=["nodes of the cluster's own pods are missing", "the flavor selects", "they are here", "accelerators"],
+    ids=["nodes of the cluster's own pods are missing", "the flavor tolerates", "the flavor selects", "they are here", "accelerators"],
 )
 def test_a_cluster_has_nodes_for_its_own_pods(
     repository: Path, nodes: str, flavor: str, quota: dict[str, int], expected: list[tuple[str, str]]
 ) -> None:
     """A flavor without labels selects them too, so the nodes that were read prove nothing about it."""
     queues = f"{flavor}---\n{cluster_queue(quota)}---\n{local_queue('team', name='team')}"
-    assert said(repository, {"nodes.yaml": nodes, "queues.yaml": queues}, "QC101", "QC202") == expected
+    assert said(repository, {"nodes.yaml": nodes, "queues.yaml": queues}, "QC010", "QC101", "QC202") == expected
 
 
 def test_a_workload_is_no_proof_if_nodes_were_not_read(repository: Path) -> None:

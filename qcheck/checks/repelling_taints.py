@@ -8,7 +8,6 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.schedulers.table import promises_of, workloads_of
 from qcheck.supply.eligibility import devices_are_tolerated, lasting
 from qcheck.supply.node_demand import demand_of
-from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,9 +17,6 @@ if TYPE_CHECKING:
     from qcheck.cluster.workloads import Workload
     from qcheck.quota.tree import Cell
     from qcheck.supply.groups import NodeGroup
-
-OF_SYSTEM = frozenset({"CriticalAddonsOnly", "node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"})
-"""Keys of taints that the cluster's own pods, such as those of CoreDNS, tolerate."""
 
 
 def keeps_off(cluster: Cluster, flavor: QuotaPool, group: NodeGroup) -> bool:
@@ -49,17 +45,6 @@ def standing_taints(group: NodeGroup, flavor: QuotaPool) -> tuple[Taint, ...]:
         return ()
     found = untolerated(lasting(taints), flavor.tolerations)
     return tuple(t for t in found if not (devices_are_tolerated(labels) and looks_like_accelerator(t.key)))
-
-
-def lacks_plain_nodes(cluster: Cluster) -> bool:
-    """Return whether every pool has hard taints, so that the nodes of the cluster's own pods were not read."""
-    groups = supply_of(cluster).groups
-    return bool(groups) and all(not group.nodes and _repels_system_pods(group) for group in groups)
-
-
-def _repels_system_pods(group: NodeGroup) -> bool:
-    taints = group.classes[0].taints if group.classes else group.pool.taints if group.pool else ()
-    return any(taint.is_hard and taint.key not in OF_SYSTEM for taint in lasting(taints))
 
 
 def workloads_with(cluster: Cluster, quotas: list[Cell]) -> list[Workload]:

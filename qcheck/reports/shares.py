@@ -100,7 +100,7 @@ def pool_scale(pool: PoolShares) -> Scale:
     """Return the unit in which the amounts of a table are compared."""
     amounts = [pool.total]
     for each in pool.queues:
-        amounts += [each.reserved, each.entitled, each.share or 0, each.limit, each.reclaimable.amount, each.step or 0]
+        amounts += [each.reserved, each.entitled, each.share or 0, each.limit, each.reclaimable.amount, _margin(each)]
     return scale_of(pool.resource, amounts, IN_TABLES)
 
 
@@ -117,15 +117,16 @@ def cells(share: QueueShare, scale: Scale) -> tuple[str, ...]:
 
 
 def _share(queue: QueueShare, scale: Scale) -> str:
-    """Format a share: `48 ±8` if the actual division may differ, by up to the largest workload.
-
-    There is no margin if the share is zero or the limit, or if no workload is known.
-    """
+    """Format a share: `48 ±8` if the actual division may differ, by up to the largest workload."""
     if queue.share is None:
         return "-"
-    if queue.step and 0 < queue.share < queue.limit:
-        return f"{scale.bare(queue.share)} ±{scale(queue.step)}"
-    return scale(queue.share)
+    margin = _margin(queue)
+    return f"{scale.bare(queue.share)} ±{scale(margin)}" if margin else scale(queue.share)
+
+
+def _margin(queue: QueueShare) -> Amount:
+    """Return the largest workload; 0 if none is known, or if the share is undefined, zero or the limit."""
+    return queue.step if queue.step and queue.share and 0 < queue.share < queue.limit else 0
 
 
 def _taken_back(share: QueueShare, scale: Scale) -> str:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from qcheck.cluster.labels import untolerated
 from qcheck.cluster.policy import matches_any
+from qcheck.cluster.quota_pool import SchedulerName
 from qcheck.cluster.resources import BASIC, looks_like_accelerator
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.views import cache_of, view
-from qcheck.supply.eligibility import pool_match, select
+from qcheck.supply.eligibility import lasting, pool_match, select
 from qcheck.supply.groups import ALL, NONE, Match, NodeGroup
 from qcheck.supply.node_classes import group_nodes
 from qcheck.supply.node_demand import demand_of
@@ -23,6 +25,16 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.pods import PodTemplate
     from qcheck.cluster.quota_pool import QuotaPool
+
+
+OF_SYSTEM = frozenset({"CriticalAddonsOnly", "node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"})
+"""Keys of taints that the cluster's own pods, such as those of CoreDNS, tolerate."""
+
+
+def _repels(group: NodeGroup, pool: QuotaPool) -> bool:
+    """Return whether a group has a taint that neither a pool nor the cluster's own pods tolerate."""
+    taints = group.classes[0].taints if group.classes else group.pool.taints if group.pool else ()
+    return any(t.key not in OF_SYSTEM for t in untolerated(lasting(taints), pool.tolerations))
 
 
 class Supply:
@@ -81,14 +93,31 @@ class Supply:
 
     def is_known(self, pool: str, resource: str) -> bool:
         """Return whether the pool's supply of a resource can be judged."""
-        return all(m.group.is_known and all(c.knows(resource) for c in m.group.classes) for m in self.matches(pool))
+        return not self.may_be_on_plain_nodes(pool, resource) and all(
+            m.group.is_known and all(c.knows(resource) for c in m.group.classes) for m in self.matches(pool)
+        )
 
     def is_bounded(self, pool: str, resource: str) -> bool:
         """Return whether the ceiling is known: the machines are known, or a limit on the pool is."""
-        return all(
+        return not self.may_be_on_plain_nodes(pool, resource) and all(
             m.group.is_only_limited(resource) or (m.group.is_known and all(c.knows(resource) for c in m.group.classes))
             for m in self.matches(pool)
         )
+
+    def may_be_on_plain_nodes(self, pool: str, resource: str) -> bool:
+        """Return whether a pool's pods may use a resource of nodes that `lacks_plain_nodes` misses."""
+        return resource in BASIC and self.lacks_plain_nodes(pool)
+
+    def lacks_plain_nodes(self, pool: str) -> bool:
+        """Return whether a pool selects nodes that were not read: those that run the cluster's own pods.
+
+        These pods tolerate no other taints, so every cluster has such nodes, and a pool without labels selects them. If
+        the pool tolerates the taints of some node that was read, it is taken to mean that node.
+        """
+        found = self._cluster.quota_pools.get(pool)
+        if found is None or found.scheduler is not SchedulerName.KUEUE or found.node_labels or not self.groups:
+            return False
+        return all(not group.nodes and _repels(group, found) for group in self.groups)
 
     def is_estimated(self, pool: str, resource: str) -> bool:
         return any(c.is_estimated(resource) for m in self.matches(pool) for c in m.group.classes)

@@ -6,7 +6,6 @@ from qcheck.checks.capacity.absent_resources import advertised, is_of_volcano
 from qcheck.checks.capacity.arithmetic import cell_scale, names, plural, promised, supplied, titled
 from qcheck.checks.capacity.repelled import overdrafts_past_taints
 from qcheck.checks.registry import rule
-from qcheck.checks.repelling_taints import lacks_plain_nodes
 from qcheck.cluster.nodes import at_most
 from qcheck.cluster.quantity import written_amount
 from qcheck.cluster.quota_pool import SchedulerName, is_flavor, pool_name
@@ -108,7 +107,6 @@ def _exceeds(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
     return (
         found.fixed_by(advice)
         .likely(any(supply_of(cluster).is_estimated(f, resource) for f in over.pools) or not cluster.has_all(NODES))
-        .likely(not is_accelerator(resource) and _may_use_unread_nodes(cluster, over))
         .likely(without is not None and over.wanted <= without and _make_room(cluster, resource, over, groups))
         .at_most(Severity.WARNING if provisioned else Severity.ERROR)
         .with_data(
@@ -121,11 +119,6 @@ def _exceeds(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
         )
         .with_data(**({"daemonSets": in_the_way} if in_the_way else {}))
     )
-
-
-def _may_use_unread_nodes(cluster: Cluster, over: Overdraft) -> bool:
-    """Return whether a pool without labels also selects nodes for the cluster's own pods, none of which was read."""
-    return any(not cluster.quota_pools[key].node_labels for key in over.pools) and lacks_plain_nodes(cluster)
 
 
 def _lost(resource: str, groups: list[NodeGroup]) -> str:

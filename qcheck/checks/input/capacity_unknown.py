@@ -39,6 +39,7 @@ def capacity_unknown(cluster: Cluster) -> Iterator[Finding]:
             yield finding(pool.unknown_place or pool.place, message)
     missed = [] if not cluster.has_nodes else list(_missed(cluster))
     yield from _elsewhere(cluster, missed)
+    yield from _without_plain_nodes(cluster)
     if not cluster.has_nodes:
         yield from _nothing_to_compare(cluster)
 
@@ -93,6 +94,22 @@ def _elsewhere(cluster: Cluster, missed: list[str]) -> Iterator[Finding]:
         "Add a Terraform plan or state (`terraform show -json`) or the nodes (`kubectl get nodes -o yaml`) to the paths, or "
         f"describe the pools in qcheck's own format: {FORMAT}"
     )
+
+
+def _without_plain_nodes(cluster: Cluster) -> Iterator[Finding]:
+    """Report flavors that also select nodes for the cluster's own pods, if all nodes that were read repel these."""
+    supply = supply_of(cluster)
+    for pool, cells in promises_of(cluster).used_pools:
+        held = [q for q in cells if q.promised and supply.may_be_on_plain_nodes(pool.key, q.resource)]
+        if held:
+            resources = names(sorted({q.resource for q in held}))
+            yield finding(
+                held[0].place,
+                f"the quota of {resources} in {pool.title} cannot be checked: it selects all nodes, but every node that "
+                "was read has a taint, so the nodes of the cluster's own pods were not read",
+            ).fixed_by(
+                f"Add the other nodes to the paths (formats: {FORMAT}), or give the flavor the labels of its nodes."
+            )
 
 
 def _nothing_to_compare(cluster: Cluster) -> Iterator[Finding]:

@@ -6,7 +6,6 @@ from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.registry import rule
 from qcheck.checks.repelling_taints import (
     has_open_taints,
-    lacks_plain_nodes,
     standing_taints,
     tolerates,
     workloads_with,
@@ -52,15 +51,14 @@ def flavor_taint_untolerated(cluster: Cluster) -> Iterator[Finding]:
             found = found.near(_taint_place(each), f"{each.name} carries {taints[0]}")
         yield (
             found.likely(
-                not workloads or by_plugin or not cluster.has_all(NODES) or _may_use_unread_nodes(cluster, flavor)
+                not workloads
+                or by_plugin
+                or not cluster.has_all(NODES)
+                or supply_of(cluster).lacks_plain_nodes(flavor.key)
             )
             .fixed_by(_toleration_fix(taint, by_plugin))
             .with_data(flavor=flavor.name, taint=str(taint))
         )
-
-
-def _may_use_unread_nodes(cluster: Cluster, flavor: QuotaPool) -> bool:
-    return not flavor.node_labels and lacks_plain_nodes(cluster)
 
 
 def is_repelled(cluster: Cluster, flavor: str) -> bool:
@@ -113,7 +111,9 @@ def _blocking_taints(cluster: Cluster, flavor: QuotaPool, quotas: list[Cell]) ->
     The result is empty if some group has no such taint. A flavor without labels also selects the nodes of the cluster's
     own pods, which tolerate no such taints: if no such node was read, only its accelerators are known to be elsewhere.
     """
-    if _may_use_unread_nodes(cluster, flavor) and not any(q.promised and is_compute(q.resource) for q in quotas):
+    if supply_of(cluster).lacks_plain_nodes(flavor.key) and not any(
+        q.promised and is_compute(q.resource) for q in quotas
+    ):
         return []
     groups = [match.group for match in supply_of(cluster).matches(flavor.key)]
     found = [(g, [t for t in standing_taints(g, flavor) if t not in flavor.node_taints]) for g in groups]
