@@ -116,7 +116,7 @@ PLAIN_NODES = NODES.replace("h100", "plain").replace(", nvidia.com/gpu: 8", "")
         (f"{TAINTED}---\n{PLAIN_NODES}", PLAIN_FLAVOR, {"cpu": 500}, [("QC101", "error")]),
         (TAINTED, PLAIN_FLAVOR, {"nvidia.com/gpu": 24}, [("QC101", "error"), ("QC202", "warning")]),
     ],
-    ids=["nodes of the cluster's own pods are missing", "the flavor tolerates", "the flavor selects", "they are here", "accelerators"],
+    ids=["unread nodes", "the flavor tolerates", "the flavor selects", "they are here", "accelerators"],
 )
 def test_a_cluster_has_nodes_for_its_own_pods(
     repository: Path, nodes: str, flavor: str, quota: dict[str, int], expected: list[tuple[str, str]]
