@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 
 from qcheck.cluster.volcano import DEFAULT, ROOT
+from qcheck.kinds.validation.volcano import is_weight
 from qcheck.schedulers.volcano.amounts import negligible
 from qcheck.schedulers.volcano.stored_queue import Check, StoredQueue, Violation
 from qcheck.schedulers.volcano.webhook import (
@@ -125,14 +126,7 @@ def _state_and_annotations(queue: StoredQueue, existing: Mapping[str, StoredQueu
 def bad_annotations(path: str, weights: str) -> bool:
     """Return whether path and weights of the older hierarchy differ in length, or a weight is not a positive number."""
     parts = weights.split("/")
-    return len(path.split("/")) != len(parts) or not all(map(_is_positive, parts))
-
-
-def _is_positive(text: str) -> bool:
-    try:
-        return float(text) > 0
-    except ValueError:
-        return False
+    return len(path.split("/")) != len(parts) or not all(map(is_weight, parts))
 
 
 def _deletion(queue: StoredQueue, existing: Mapping[str, StoredQueue]) -> Iterator[Violation]:

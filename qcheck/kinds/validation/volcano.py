@@ -65,17 +65,24 @@ def _annotations(at: Cursor) -> Iterator[Failure]:
         text = f"Invalid value: {show(path)}: must have the same length as {WEIGHTS}, which has {len(parts)} parts"
         yield refuse(at[PATH], "VQ-W06", text)
     for part in parts:
-        if not _is_positive(part):
+        if not is_weight(part):
             text = f"Invalid value: {show(weights)}: {show(part)} is not a number larger than 0"
             yield refuse(at[WEIGHTS], "VQ-W06", text)
             return
 
 
-def _is_positive(text: str) -> bool:
-    try:
-        return float(text) > 0
-    except ValueError:
+def is_weight(text: str) -> bool:
+    """Return whether Go reads a text as a number that is not 0 or less; a text that is not a number is none to Go either.
+
+    Unlike Python, Go takes hexadecimal numbers and refuses spaces and, in decimal numbers, underscores.
+    """
+    if text != text.strip() or "_" in text:
         return False
+    try:
+        number = float.fromhex(text) if "x" in text.lower() and "p" in text.lower() else float(text)
+    except (OverflowError, ValueError):
+        return False
+    return not number <= 0
 
 
 def pod_group(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa: ARG001

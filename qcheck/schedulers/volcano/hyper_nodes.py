@@ -6,7 +6,6 @@ import re
 
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.views import answered_once, view
-from qcheck.cluster.volcano import VolcanoJob
 from qcheck.quota.start_decision import NodeSet, RequiredNodeSet
 from qcheck.schedulers.volcano.queues import queues_of
 from qcheck.supply.supply import supply_of
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.nodes import Node
     from qcheck.cluster.volcano import HyperNode, HyperNodeMember, NetworkTopology
-    from qcheck.cluster.workloads import Workload
     from qcheck.supply.groups import NodeGroup
 
 
@@ -71,9 +69,8 @@ def _matches(pattern: str, name: str) -> bool:
         return False
 
 
-def required_hyper_nodes(cluster: Cluster, workload: Workload | None) -> RequiredNodeSet | None:
-    """Return the hyper nodes of which one must hold a job; None without a hard topology, or if all nodes qualify."""
-    asked = workload.topology if isinstance(workload, VolcanoJob) else None
+def required_hyper_nodes(cluster: Cluster, asked: NetworkTopology | None) -> RequiredNodeSet | None:
+    """Return the hyper nodes of which one must hold a gang; None without a hard topology, or if all nodes qualify."""
     if asked is None or not asked.is_hard:
         return None
     field = "highestTierAllowed" if asked.highest_tier is not None else "highestTierName"

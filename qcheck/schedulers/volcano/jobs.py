@@ -1,4 +1,4 @@
-"""The workloads of Volcano: its jobs, pod groups from manifests, and pods that name its scheduler; each with its queue.
+"""The workloads of Volcano: its jobs, pod groups from manifests, gangs of operators, and other pods; each with its queue.
 
 Source: Volcano 1.15, `pkg/controllers/{job,podgroup}`.
 """
@@ -12,7 +12,7 @@ from qcheck.cluster.pods import Amounts, in_base_units
 from qcheck.cluster.policy import VOLCANO_SCHEDULER
 from qcheck.cluster.quantity import whole
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.cluster.views import view
+from qcheck.cluster.views import ByIdentity, view
 from qcheck.cluster.volcano import (
     DEFAULT,
     GROUP_ANNOTATIONS,
@@ -20,6 +20,7 @@ from qcheck.cluster.volcano import (
     VolcanoJob,
     VolcanoPodGroup,
 )
+from qcheck.schedulers.volcano.operator_gangs import names_queue, operator_gang
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,18 +28,26 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.objects import ObjectId
     from qcheck.cluster.pods import PodTemplate
-    from qcheck.cluster.workloads import Workload
+    from qcheck.cluster.volcano import NetworkTopology
+    from qcheck.cluster.workloads import PodSet, Workload
+    from qcheck.schedulers.volcano.operator_gangs import OperatorGang
 
 MIN_MEMBER_ANNOTATION = "scheduling.volcano.sh/group-min-member"
 
 
 class Task(Value, cached=True):
-    """Pods of one template: `count` of them, of which `least` must start with the gang."""
+    """The pods of a pod set, of which `least` must start with the gang."""
 
-    name: str
-    template: PodTemplate
-    count: int
+    pod_set: PodSet
     least: int
+
+    @property
+    def template(self) -> PodTemplate:
+        return self.pod_set.template
+
+    @property
+    def count(self) -> int:
+        return self.pod_set.count
 
     @cached_property
     def request(self) -> Amounts:
@@ -49,7 +58,8 @@ class Task(Value, cached=True):
 class VolcanoGang(Value, cached=True):
     """Pods that start together or not at all. `together`: their number; `place`: that of the number, or of the gang.
 
-    `is_job`: the webhook for jobs has checked it. `fixed`: the minimum request of a pod group from a manifest.
+    `is_job`: the webhook for jobs has checked it. `fixed`: the minimum request that a pod group states. `workloads`: the
+    objects whose pods these are, several for a pod group from a manifest.
     """
 
     id: ObjectId
@@ -60,7 +70,8 @@ class VolcanoGang(Value, cached=True):
     tasks: tuple[Task, ...]
     is_job: bool
     fixed: Amounts | None = None
-    workload: Workload | None = None
+    workloads: tuple[Workload, ...] = ()
+    topology: NetworkTopology | None = None
 
     @cached_property
     def least(self) -> Amounts:
@@ -106,14 +117,35 @@ def gangs_of(cluster: Cluster) -> tuple[VolcanoGang, ...]:
                 found.append(_of_job(workload))
         elif (group := _group(workload)) and (workload.namespace, group) in groups:
             members.setdefault((workload.namespace, group), []).append(workload)
-        elif is_scheduled(workload):
-            found += _of_pods(cluster, workload)
+        elif is_scheduled(workload) or _joins_by_queue(workload):
+            gang = operator_gang(workload)
+            found += _of_pods(cluster, workload) if gang is None else (_of_operator(cluster, workload, gang),)
     return (*found, *(_of_group(g, members.get(key, [])) for key, g in groups.items()))
+
+
+def gangs_with(cluster: Cluster, workload: Workload) -> tuple[VolcanoGang, ...]:
+    """Return the gangs that pods of a workload belong to; empty if Volcano does not schedule it."""
+    return _by_workload(cluster).get(ByIdentity(workload), ())
+
+
+@view
+def _by_workload(cluster: Cluster) -> dict[ByIdentity, tuple[VolcanoGang, ...]]:
+    found: dict[ByIdentity, tuple[VolcanoGang, ...]] = {}
+    for gang in gangs_of(cluster):
+        for workload in gang.workloads:
+            found[ByIdentity(workload)] = (*found.get(ByIdentity(workload), ()), gang)
+    return found
 
 
 def is_scheduled(workload: Workload) -> bool:
     """Return whether the pods name Volcano as their scheduler."""
     return any(p.template.scheduler_name == VOLCANO_SCHEDULER for p in workload.pod_sets)
+
+
+def _joins_by_queue(workload: Workload) -> bool:
+    """Return whether its operator sends a workload to a queue of Volcano although its pods name no scheduler."""
+    names_other = any(p.template.scheduler_name for p in workload.pod_sets)
+    return names_queue(workload) and workload.queue is None and not names_other
 
 
 def _group(workload: Workload) -> str | None:
@@ -123,7 +155,7 @@ def _group(workload: Workload) -> str | None:
 
 
 def _of_job(job: VolcanoJob) -> VolcanoGang:
-    tasks = tuple(Task(p.name, p.template, p.count, least) for p, least in zip(job.pod_sets, job.minimums, strict=True))
+    tasks = tuple(Task(p, least) for p, least in zip(job.pod_sets, job.minimums, strict=True))
     return VolcanoGang(
         id=job.id,
         place=job.together_place or job.place,
@@ -132,8 +164,33 @@ def _of_job(job: VolcanoJob) -> VolcanoGang:
         together=job.min_available,
         tasks=tasks,
         is_job=job.id.kind == "Job",
-        workload=job,
+        workloads=(job,),
+        topology=job.topology,
     )
+
+
+def _of_operator(cluster: Cluster, workload: Workload, gang: OperatorGang) -> VolcanoGang:
+    queue, place = (gang.queue, gang.queue_place) if gang.queue else _annotated_queue(workload)
+    return VolcanoGang(
+        id=workload.id,
+        place=gang.place,
+        queue=queue or _of_namespace(cluster, workload.namespace),
+        queue_place=place or workload.name_place,
+        together=gang.together,
+        tasks=tuple(Task(p, least) for p, least in zip(workload.pod_sets, gang.counts, strict=True)),
+        is_job=False,
+        fixed=gang.fixed,
+        workloads=(workload,),
+    )
+
+
+def _annotated_queue(workload: Workload) -> tuple[str | None, Place | None]:
+    """Return the queue that the pods of a workload name, and its place."""
+    for each in workload.pod_sets:
+        queue = each.template.annotations.get(QUEUE_ANNOTATION)
+        if queue:
+            return queue, each.template.metadata_place.at("annotations", QUEUE_ANNOTATION)
+    return None, None
 
 
 def _of_pods(cluster: Cluster, workload: Workload) -> Iterator[VolcanoGang]:
@@ -148,9 +205,9 @@ def _of_pods(cluster: Cluster, workload: Workload) -> Iterator[VolcanoGang]:
             queue=queue or _of_namespace(cluster, workload.namespace),
             queue_place=place if queue else each.template.place,
             together=together,
-            tasks=(Task(each.name, each.template, each.count, 0),),
+            tasks=(Task(each, 0),),
             is_job=False,
-            workload=workload,
+            workloads=(workload,),
         )
 
 
@@ -161,7 +218,7 @@ def _of_namespace(cluster: Cluster, name: str) -> str:
 
 
 def _of_group(group: VolcanoPodGroup, members: list[Workload]) -> VolcanoGang:
-    tasks = tuple(Task(p.name, p.template, p.count, 0) for m in members for p in m.pod_sets)
+    tasks = tuple(Task(p, 0) for m in members for p in m.pod_sets)
     fixed = None if group.min_resources is None else in_base_units(group.min_resources)
     return VolcanoGang(
         id=group.id,
@@ -172,4 +229,6 @@ def _of_group(group: VolcanoPodGroup, members: list[Workload]) -> VolcanoGang:
         tasks=tasks,
         is_job=False,
         fixed=fixed if fixed is not None or tasks else {},
+        workloads=tuple(members),
+        topology=group.topology,
     )

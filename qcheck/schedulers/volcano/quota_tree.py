@@ -14,7 +14,7 @@ from qcheck.packing.pod_shape import PodShape, pod_request
 from qcheck.quota.tree import Cell, QuotaNode, QuotaTree
 from qcheck.schedulers.volcano.amounts import UNLIMITED
 from qcheck.schedulers.volcano.gates import barriers, limits
-from qcheck.schedulers.volcano.jobs import gangs_of
+from qcheck.schedulers.volcano.jobs import gangs_of, gangs_with
 from qcheck.schedulers.volcano.queues import queues_of
 from qcheck.schedulers.volcano.webhook import is_counted
 
@@ -82,15 +82,10 @@ def _cells(cluster: Cluster, queues: Queues, queue: VolcanoQueue, is_top: bool) 
         )
 
 
-def gang_of(cluster: Cluster, workload: Workload) -> VolcanoGang | None:
-    """Return the first gang of a workload that Volcano schedules; None for any other."""
-    return next((g for g in gangs_of(cluster) if g.workload is workload), None)
-
-
 def queue_of(cluster: Cluster, workload: Workload) -> str | None:
-    """Return the queue of a workload; None if Volcano does not schedule it."""
-    gang = gang_of(cluster, workload)
-    return None if gang is None else gang.queue
+    """Return the queue of a workload's first gang; None if Volcano does not schedule it."""
+    gangs = gangs_with(cluster, workload)
+    return gangs[0].queue if gangs else None
 
 
 @view
@@ -100,9 +95,10 @@ def workload_shapes(cluster: Cluster) -> dict[str, tuple[PodShape, ...]]:
     found: dict[str, list[PodShape]] = {}
     for gang in gangs_of(cluster):
         known = queues.queue.get(gang.queue)
-        if gang.workload is not None and known is not None and known in queues.leaves and not barriers(cluster, gang):
+        if gang.workloads and known is not None and known in queues.leaves and not barriers(cluster, gang):
             key = pool_key(pool_of(queues.node_terms(gang.queue)))
-            found.setdefault(key, []).extend(_shapes(cluster, gang, gang.workload))
+            for workload in gang.workloads:
+                found.setdefault(key, []).extend(_shapes(cluster, gang, workload))
     return {pool: tuple(shapes) for pool, shapes in found.items()}
 
 

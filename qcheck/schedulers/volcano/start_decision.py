@@ -10,8 +10,8 @@ from qcheck.cluster.volcano import NODE_GROUP_LABEL, ROOT
 from qcheck.quota.start_decision import StartDecision, StartingPods
 from qcheck.schedulers.volcano.gates import barriers, stopped_by
 from qcheck.schedulers.volcano.hyper_nodes import required_hyper_nodes
+from qcheck.schedulers.volcano.jobs import gangs_with
 from qcheck.schedulers.volcano.queues import queues_of
-from qcheck.schedulers.volcano.quota_tree import gang_of
 
 if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
@@ -24,20 +24,22 @@ if TYPE_CHECKING:
 
 def decide(cluster: Cluster, workload: Workload) -> StartDecision | None:
     """Return Volcano's decision; None for a workload that Volcano does not schedule."""
-    gang = gang_of(cluster, workload)
-    if gang is None:
+    gangs = gangs_with(cluster, workload)
+    if not gangs:
         return None
     queues = queues_of(cluster)
-    why = _unusable(cluster, queues, gang)
-    if why:
-        certain = cluster.has_all("Queue") or queues.exists(gang.queue)
-        reason = Reason(ReasonCode.QUEUE_UNUSABLE, ReasonCause.VOLCANO_QUEUE, why, gang.queue_place)
-        return StartDecision(gang.queue, False if certain else None, (reason,))
-    over = tuple(_refused(queues, gang, b) for b in barriers(cluster, gang))
+    for gang in gangs:
+        why = _unusable(cluster, queues, gang)
+        if why:
+            certain = cluster.has_all("Queue") or queues.exists(gang.queue)
+            reason = Reason(ReasonCode.QUEUE_UNUSABLE, ReasonCause.VOLCANO_QUEUE, why, gang.queue_place)
+            return StartDecision(gang.queue, False if certain else None, (reason,))
+    over = tuple(_refused(queues, gang, b) for gang in gangs for b in barriers(cluster, gang))
     if over:
-        return StartDecision(gang.queue, False, over)
-    domain = required_hyper_nodes(cluster, gang.workload)
-    return StartDecision(queue=gang.queue, admitted=True, starts=_starts(queues, gang), domain=domain)
+        return StartDecision(gangs[0].queue, False, over)
+    domain = required_hyper_nodes(cluster, gangs[0].topology) if len(gangs) == 1 else None
+    starts = tuple(each for gang in gangs for each in _starts(queues, gang))
+    return StartDecision(queue=gangs[0].queue, admitted=True, starts=starts, domain=domain)
 
 
 def _unusable(cluster: Cluster, queues: Queues, gang: VolcanoGang) -> str:
@@ -73,8 +75,7 @@ def _refused(queues: Queues, gang: VolcanoGang, barrier: VolcanoBarrier) -> Reas
 
 def _starts(queues: Queues, gang: VolcanoGang) -> tuple[StartingPods, ...]:
     """Return the pods that must start, plus as many others as the gang needs, the smallest first."""
-    workload = gang.workload
-    assert workload is not None
+    alone = {id(p) for w in gang.workloads if w.each_pod_alone for p in w.pod_sets}
     least = (
         [t.least for t in gang.tasks] if sum(t.least for t in gang.tasks) <= gang.together else [0] * len(gang.tasks)
     )
@@ -86,10 +87,9 @@ def _starts(queues: Queues, gang: VolcanoGang) -> tuple[StartingPods, ...]:
         left -= more
     found = []
     for task, count in zip(gang.tasks, least, strict=True):
-        pod_set = next(p for p in workload.pod_sets if p.name == task.name)
-        number = pod_set.count if workload.each_pod_alone else count
+        number = task.count if id(task.pod_set) in alone else count
         if number:
-            found.append(StartingPods(pod_set, bound(queues, task.template, gang.queue), number))
+            found.append(StartingPods(task.pod_set, bound(queues, task.template, gang.queue), number))
     return tuple(found)
 
 
