@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 RAY_CLUSTER = {"RayCluster": (), "RayJob": ("rayClusterSpec",), "RayService": ("rayClusterConfig",)}
 """The field below `spec` with the cluster, by kind of `ray.io`."""
 SCHEDULING_POLICY = ("runPolicy", "schedulingPolicy")
-"""Where a job of `kubeflow.org` states its gang."""
+"""The field in which a job of `kubeflow.org` states its gang."""
 
 
 def written(workload: Workload, *route: str | int) -> object:
