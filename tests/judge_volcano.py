@@ -16,7 +16,7 @@ from volcano_requests import Operation, refusals
 
 from qcheck.cluster.quantity import Quantity, parse_quantity
 from qcheck.schedulers.volcano import division
-from qcheck.schedulers.volcano.amounts import BASIC, UNLIMITED, added, amounts, scaled, share
+from qcheck.schedulers.volcano.amounts import BASIC, UNLIMITED, added, amounts, is_empty, scaled, share
 from qcheck.schedulers.volcano.stored_queue import StoredQueue
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _division(scenario: dict[str, Any]) -> Iterator[str]:
             yield from _field(f"{name} capability", part.capability, recorded["queues"][name]["capability"])
         if scenario["plugin"] != "proportion":
             expected = recorded["queues"][name]["share"]
-            found = share(amounts(), part.deserved) if any(part.deserved.values()) else 1
+            found = 1 if is_empty(part.deserved) else share(amounts(), part.deserved)
             if found != expected:
                 yield f"{name} share {found}, recorded {expected}"
 

@@ -15,7 +15,7 @@ from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.volcano import ROOT
 from qcheck.findings.finding import Finding, finding
-from qcheck.schedulers.volcano.amounts import amounts
+from qcheck.schedulers.volcano.amounts import amounts, is_empty
 from qcheck.schedulers.volcano.division import proportion
 from qcheck.schedulers.volcano.gates import barriers
 from qcheck.schedulers.volcano.jobs import gangs_of
@@ -64,7 +64,7 @@ def no_deserved(cluster: Cluster) -> Iterator[Finding]:
 
 def _without(queue: VolcanoQueue, lacking: list[str], gang: VolcanoGang) -> Finding:
     place = queue.place_of("deserved") if queue.deserved else queue.name_place
-    none = "" if queue.deserved else "; it deserves nothing at all, so it is served last"
+    none = "; it deserves nothing at all, so it is served last" if is_empty(queue.amounts["deserved"]) else ""
     message = (
         f"queue {queue.name} deserves no {names(lacking)}, which {gang.id} requests: "
         f"others can reclaim what it holds at any time{none}"
@@ -138,7 +138,7 @@ def _with_fewer(found: Finding, gang: VolcanoGang, over: tuple[VolcanoBarrier, .
     if gang.fixed is not None or len(gang.tasks) != 1:
         return found
     fit = min(b.limit // max(1, gang.tasks[0].request.get(b.resource, 0)) for b in over)
-    pod_sets = gang.workload.pod_sets if gang.workload is not None else ()
+    pod_sets = tuple(t.pod_set for t in gang.tasks)
     for name, place in (("minAvailable", gang.place), *(("the replicas", p.count_place) for p in pod_sets)):
         if 0 < fit < gang.together and follow(place.origin.data, place.route) == gang.together:
             return found.offering(place, str(fit), f"Lower {name} of {gang.id} from {gang.together} to {fit}.")

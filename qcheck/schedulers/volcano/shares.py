@@ -17,7 +17,7 @@ from qcheck.quota.shares import (
     ShareNote,
     no_capacity,
 )
-from qcheck.schedulers.volcano.amounts import amounts
+from qcheck.schedulers.volcano.amounts import amounts, is_empty
 from qcheck.schedulers.volcano.division import NotReady, QueueDivision, capacity, hierarchy, proportion
 from qcheck.schedulers.volcano.jobs import gangs_of
 from qcheck.schedulers.volcano.nodes import total
@@ -216,7 +216,7 @@ def _notes(
     queues = busy.queues
     queue = queues.queue.get(name)
     share = given.get(name, 0)
-    if queues.scheduler.by_capacity and queue is not None and not any(queue.amounts["deserved"].values()):
+    if queues.scheduler.by_capacity and queue is not None and is_empty(queue.amounts["deserved"]):
         yield ShareNote(
             "no-deserved", f"{name} deserves nothing: it is served last and reclaimed from first", queue.place
         )
