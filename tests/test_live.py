@@ -14,6 +14,7 @@ from ruamel.yaml import YAML
 from standin_kubectl import install
 
 from qcheck.cli.entrypoint import run
+from qcheck.documents.load import load
 from qcheck.documents.yaml_text import to_yaml
 from qcheck.kinds import core, decode, kueue
 from qcheck.kinds.snapshot.trimmed import trimmed
@@ -137,6 +138,16 @@ def test_a_snapshot_repeats_the_check_offline(here: Path, capsysbinary: pytest.C
         offline = findings(capsysbinary)
         assert [f[:2] for f in offline] == [f[:2] for f in live]
         assert redact or offline == live
+
+
+def test_a_snapshot_is_no_template(here: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    config = thing("kai.scheduler/v1", "Config", "kai-config", spec={"admission": "..."})
+    install(here / "bin", [*cluster(), config])
+    assert run(["snapshot", "--live", "--output", "snapshot.yaml"]) == 0
+    text = Path("snapshot.yaml").read_text()
+    assert 'admission: "..."' in text
+    assert not load(text, "snapshot.yaml").faults
+    assert load(text.partition("---")[2], "config.yaml").faults
 
 
 def test_a_snapshot_has_no_secrets_and_no_noise(here: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:

@@ -25,6 +25,8 @@ BLANK = ("", " ", "\t", "\n")
 MARKER = r"(?m)(?:^|(?<=\r))---(?=[ \t\r\n]|\Z)"
 """The start of a document. Nothing else can start a line with it, not even a block scalar."""
 NAMED = r"""(?m)^[ \t]*["']?(?:apiVersion|kind)["']?[ \t]*:"""
+SNAPSHOT = "# qcheck snapshot: "
+"""The start of a snapshot of a running cluster. In it, `{{` or `...` is no placeholder but a value."""
 SOURCE = "# Source: "
 """The comment in which helm names the template of a document."""
 DROPPED = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*[ \t]*(?:#[^\r\n]*)?\Z")
@@ -142,7 +144,7 @@ def _load_yaml(loaded: Loaded, limit: limits.Limits, wanted: Wanted | None) -> N
         message = f"the file has {len(chunks):,} documents, more than the limit of {limit.documents:,}"
         loaded.faults.append(over_limit("documents", message, loaded.text.spot(*chunks[limit.documents])))
         loaded.chunks = chunks = chunks[: limit.documents]
-    suspicious = may_be_template(text)
+    suspicious = not text.startswith(SNAPSHOT) and may_be_template(text)
     for index, (start, end) in enumerate(chunks):
         if wanted and not _is_needed(text, start, end, wanted):
             loaded.passed_over += 1

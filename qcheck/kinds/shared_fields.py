@@ -5,6 +5,8 @@ A value of the wrong type reads as absent, because the validator already reports
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from qcheck.cluster.labels import LabelSelector, NodeSelection, NodeSelectorTerm, Requirement, Taint, Toleration
 from qcheck.cluster.objects import ObjectId
 from qcheck.cluster.place import Place
@@ -36,18 +38,20 @@ def place(at: Cursor) -> Place:
 
 def object_id(root: Cursor) -> ObjectId:
     """Return the identity of a document. `generateName` replaces a missing name, with a `*` for the server's suffix."""
-    group, _, version = root.text_at("apiVersion").rpartition("/")
-    kind, metadata = root.text_at("kind"), root["metadata"]
+    metadata = root["metadata"]
     name = metadata.text_at("name") or metadata["name"].meant() or ""
     if not name and (generated := metadata.text_at("generateName")):
         name = f"{generated}*"
+    return _identity(root.text_at("apiVersion"), root.text_at("kind"), name, metadata.text_at("namespace"))
+
+
+@lru_cache(maxsize=4096)
+def _identity(api_version: str, kind: str, name: str, namespace: str) -> ObjectId:
+    """Return an identity. Cached, because each stage of a run asks for it again."""
+    group, _, version = api_version.rpartition("/")
     is_clusters = kind in CLUSTER_SCOPED or (group, kind) in CLUSTER_SCOPED_OF_GROUP
     return ObjectId(
-        group=group,
-        version=version,
-        kind=kind,
-        name=name,
-        namespace=None if is_clusters else metadata.text_at("namespace") or "default",
+        group=group, version=version, kind=kind, name=name, namespace=None if is_clusters else namespace or "default"
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qcheck.cluster.unread import Unread
 from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.documents.load import SNAPSHOT
 from qcheck.documents.yaml_text import to_yaml
 from qcheck.kinds.snapshot.needed import needed
 from qcheck.kinds.snapshot.redacted import redacted
@@ -46,6 +47,6 @@ def read_live(context: str, watch: Watch, wanted: Sequence[Asked] = kubectl.EVER
 def snapshot_text(live: Live, redact: bool = False) -> str:
     """Return a cluster as one file. With `redact`, names are replaced consistently."""
     objects = redacted(live.objects) if redact else live.objects
-    head = [f"# qcheck snapshot: {sum(map(len, objects.values()))} objects"]
+    head = [f"{SNAPSHOT}{sum(map(len, objects.values()))} objects"]
     head += [f"# not read: {kind}" for kind in sorted({n.path for n in live.failed})]
     return "\n".join([*head, to_yaml(o for found in objects.values() for o in found)])
