@@ -256,3 +256,50 @@ def test_the_diff_refuses_what_fix_refuses(tmp_path: Path, monkeypatch: pytest.M
     for flag in ("--fix", "--diff"):
         for more in (("--since", "HEAD", "."), ("-",), ("--set", "a/b/c=1", ".")):
             assert run(["check", flag, *more]) == 2, (flag, more)
+
+
+def test_all_identical_files_are_rewritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    before, after = CASES["cohort"]
+    for number in range(13):
+        Path(str(number)).mkdir()
+        Path(f"{number}/queues.yaml").write_text(before, encoding="utf-8")
+    run(["check", "--fix", "--quiet", "."])
+    assert {path.read_text(encoding="utf-8") for path in tmp_path.rglob("*.yaml")} == {after}
+
+
+TERRAFORM = """resource "kubernetes_manifest" "queue" {
+  manifest = {
+    apiVersion = "kueue.x-k8s.io/v1beta1"
+    kind       = "ResourceFlavor"
+    metadata   = { name = "h100" }
+  }
+}
+"""
+
+
+def test_identical_files_of_one_terraform_module_are_rewritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.tf", "b.tf"):
+        Path(name).write_text(TERRAFORM, encoding="utf-8")
+    run(["check", "--fix", "--quiet", "."])
+    texts = {Path(name).read_text(encoding="utf-8") for name in ("a.tf", "b.tf")}
+    assert texts == {TERRAFORM.replace("v1beta1", "v1beta2")}
+
+
+def test_a_file_that_cannot_be_written_stops_its_copies_and_no_other_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before, after = CASES["cohort"]
+    other = before.replace("name: ", "name: other-")
+    for name, text in (("a.yaml", before), ("b.yaml", before), ("c.yaml", other)):
+        Path(name).write_text(text, encoding="utf-8")
+    Path("b.yaml.qcheck").mkdir()
+    assert run(["check", "--fix", "--quiet", "."]) == 2
+    assert Path("a.yaml").read_text(encoding="utf-8") == Path("b.yaml").read_text(encoding="utf-8") == before
+    assert Path("c.yaml").read_text(encoding="utf-8") == after.replace("name: ", "name: other-")
+    said = capsys.readouterr().err
+    assert "rewrote 1 object in c.yaml" in said
+    assert "a.yaml is not rewritten, because its copy b.yaml cannot be" in said
+    assert "error: 1 file cannot be rewritten: b.yaml (" in said

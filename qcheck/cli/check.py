@@ -85,15 +85,17 @@ def _show_fixes(options: CheckOptions, settings: Settings, watch: ProgressReport
 
 
 def _fix(options: CheckOptions, settings: Settings, watch: ProgressReporter) -> None:
-    """Rewrite the files and list them. Raises `UsageError` if one cannot be written."""
-    from qcheck.pipeline import fix  # 2 ms
+    """Rewrite the files and list them. Raises `UsageError` after the others if one cannot be written."""
+    from qcheck.pipeline.fix import write_all  # 2 ms
 
-    for fixed in _fixes(options, settings, watch):
-        try:
-            fix.write(fixed)
-        except OSError as error:
-            raise UsageError(f"{fixed.path} cannot be rewritten: {error}") from None
+    written, left = write_all(_fixes(options, settings, watch))
+    for fixed in written:
         say(f"rewrote {fixed.objects} object{'s' * (fixed.objects != 1)} in {fixed.path}")
+    for each in left:
+        if not each.is_error:
+            say(f"{each.path} is not rewritten, because {each.why}")
+    if failed := [f"{each.path} ({each.why})" for each in left if each.is_error]:
+        raise UsageError(f"{len(failed)} file{'s' * (len(failed) != 1)} cannot be rewritten: {', '.join(failed)}")
 
 
 def _fixes(options: CheckOptions, settings: Settings, watch: ProgressReporter) -> list[Fixed]:

@@ -16,6 +16,7 @@ from qcheck.cli.words import words
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.result import BaselineError
 from qcheck.pipeline.check import checked
+from qcheck.pipeline.fix import obstacle
 from qcheck.pipeline.fix import write as write_file
 from qcheck.pipeline.gather import collect, gather
 from qcheck.pipeline.picked import errors, of_rules
@@ -137,8 +138,12 @@ def _write(found: Suggestions, pick: int) -> None:
     if pick > len(found.alternatives):
         there = f"{len(found.alternatives)} alternative{'s' * (len(found.alternatives) != 1)}"
         raise UsageError(f"--pick {pick}: there {'is' if len(found.alternatives) == 1 else 'are'} {there}")
+    files = rewritten(found.alternatives[pick - 1].edits)
+    if unwritable := [f"{file.path} ({why})" for file in files if (why := obstacle(file))]:
+        hint = "Nothing was written. Apply the patch of --format patch."
+        raise UsageError(f"the files cannot be rewritten: {', '.join(unwritable)}", hint)
     try:
-        for file in rewritten(found.alternatives[pick - 1].edits):
+        for file in files:
             write_file(file)
             say(f"rewrote {file.path}")
     except OSError as error:

@@ -18,9 +18,10 @@ from qcheck.pipeline.gather import collect, modelled
 from qcheck.pipeline.what_if import with_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from qcheck.documents.edits import Change, Edit
+    from qcheck.documents.load import Loaded
     from qcheck.documents.text import Route
     from qcheck.findings.result import Result
     from qcheck.findings.text_edits import Rewrite, TextEdit
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from qcheck.settings import Settings
 
 MOST_ROUNDS = 10
-"""The number of rounds of edits before the remaining fixes are abandoned."""
+"""The number of rounds that edit no further file before the remaining fixes are abandoned."""
 
 
 class Fixed(Value):
@@ -47,20 +48,33 @@ class Fixed(Value):
 def fixed_files(paths: Sequence[str], settings: Settings, watch: Watch) -> list[Fixed]:
     """Return the files that the safe fixes of all findings change, after the last fix, in order of path.
 
-    Fixes are applied repeatedly: only one of several fixes of the same text applies at a time, and identical copies are
-    found one by one. Raises `BaselineError` like `audit`.
+    Fixes are applied repeatedly: only one of several fixes of the same text applies at a time, and an object that several
+    files define is found in one of them at a time. Identical files are fixed together. Raises `BaselineError` like
+    `audit`.
     """
     read = collect(paths, settings, watch)
     made: dict[str, Fixed] = {}
-    for _ in range(MOST_ROUNDS):
+    rounds = 0
+    while rounds < MOST_ROUNDS:
         found = rewritten(checked(modelled(read, settings, watch), settings, watch))
+        found += _copies(found, read.loaded)
         if not found:
             break
+        rounds += all(each.path in made for each in found)
         for each in found:
             first = made.get(each.path, each)
             made[each.path] = replace(each, before=first.before, objects=max(each.objects, first.objects))
         read = with_texts(read, {each.path: each.after for each in found}, settings.limits)
     return [made[path] for path in sorted(made)]
+
+
+def _copies(found: Sequence[Fixed], files: Iterable[Loaded]) -> list[Fixed]:
+    """Return the same changes for the files that are identical to changed ones."""
+    by_text = {fixed.before: fixed for fixed in found}
+    changed = {fixed.path for fixed in found}
+    same = [f.text.path for f in files if f.text.text in by_text and f.text.path not in changed]
+    texts = {f.text.path: f.text.text for f in files if f.text.path in same}
+    return [replace(by_text[texts[path]], path=path) for path in texts if os.path.isfile(path)]
 
 
 def rewritten(result: Result) -> list[Fixed]:
@@ -112,14 +126,65 @@ def _checked(path: str, text: str, edits: list[Edit], asked: dict[int, list[Chan
     return Fixed(path, text, after, objects)
 
 
-def write(fixed: Fixed) -> None:
-    """Write a rewritten file over the old one in one step. Raises `OSError`."""
+class Unwritten(Value):
+    """A file that is left as it is, and the reason. `is_error`: it cannot be written."""
+
+    path: str
+    why: str
+    is_error: bool
+
+
+def write_all(files: Sequence[Fixed]) -> tuple[list[Fixed], list[Unwritten]]:
+    """Write files, and return those that were written and the others: identical copies are written together or not."""
+    errors = {f.path: why for f in files if (why := obstacle(f))}
+    copies = {f.before: f.path for f in files if f.path in errors}
+    left = [Unwritten(path, why, is_error=True) for path, why in errors.items()]
+    written = []
+    for fixed in files:
+        if fixed.path in errors:
+            continue
+        if fixed.before in copies:
+            left.append(Unwritten(fixed.path, f"its copy {copies[fixed.before]} cannot be", is_error=False))
+            continue
+        try:
+            write(fixed)
+        except OSError as error:
+            left.append(Unwritten(fixed.path, _why(error), is_error=True))
+        else:
+            written.append(fixed)
+    return written, left
+
+
+def obstacle(fixed: Fixed) -> str:
+    """Return why a file cannot be rewritten; empty if nothing speaks against it."""
     path = os.path.realpath(fixed.path)
+    try:
+        _bom_of(path, fixed)
+        if not os.access(path, os.W_OK) or not os.access(os.path.dirname(path), os.W_OK):
+            return "no permission to write it"
+        return f"{path}.qcheck is a directory" if os.path.isdir(f"{path}.qcheck") else ""
+    except OSError as error:
+        return _why(error)
+
+
+def _why(error: OSError) -> str:
+    return error.strerror or str(error)
+
+
+def _bom_of(path: str, fixed: Fixed) -> bytes:
+    """Return the byte order mark of a file. Raises `OSError` if the file is no longer as it was read."""
     with open(path, "rb") as file:
         raw = file.read()
     bom = b"\xef\xbb\xbf" if raw.startswith(b"\xef\xbb\xbf") else b""
     if raw[len(bom) :].decode("utf-8", "replace") != fixed.before:
-        raise OSError(f"{fixed.path} has changed in the meantime, or is not UTF-8")
+        raise OSError("it has changed in the meantime, or is not UTF-8")
+    return bom
+
+
+def write(fixed: Fixed) -> None:
+    """Write a rewritten file over the old one in one step. Raises `OSError`."""
+    path = os.path.realpath(fixed.path)
+    bom = _bom_of(path, fixed)
     temporary = f"{path}.qcheck"
     try:
         with open(temporary, "wb") as file:
