@@ -9,6 +9,7 @@ from manifests import FLAVOR, cluster_queue, local_queue
 from test_unprepared import NODES, PYTORCH_JOB, QUEUE, repository, said
 
 from qcheck.api import audit
+from qcheck.cli.entrypoint import run as front
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -132,3 +133,11 @@ def test_a_workload_is_no_proof_if_nodes_were_not_read(repository: Path) -> None
     assert said(repository, files, "QC202") == [("QC202", "warning")]
     files["queues.yaml"] = f"{FLAVOR}---\n{QUEUE.replace('AMOUNT', '16')}"
     assert said(repository, files, "QC202") == [("QC202", "error")]
+
+
+def test_nodes_with_accelerators_are_named_if_there_is_no_quota(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repository / "pools.yaml").write_text(NODES)
+    assert front(["capacity"]) == 0
+    assert capsys.readouterr().out == "no quota was found; the nodes of h100 have accelerators\n"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from qcheck.answers.capacity import CapacityLine, capacity_lines
 from qcheck.answers.fragmentation import usability
+from qcheck.checks.capacity.arithmetic import names
 from qcheck.cluster.quota_pool import SchedulerName
+from qcheck.cluster.resources import is_compute
 from qcheck.cluster.units import IN_TABLES, scale_of
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.reports.columns import columns
@@ -13,6 +15,7 @@ from qcheck.reports.current_state import now_data, now_lines
 from qcheck.reports.fragmentation import usability_data, usability_lines
 from qcheck.reports.json_text import dump
 from qcheck.reports.wording import plain, plural, unjudged_lines
+from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -103,7 +106,7 @@ def render_text(clusters: Sequence[Cluster], unjudged: Sequence[str] = (), width
 def _text_of(cluster: Cluster, many: bool, width: int | None) -> str:
     rows = [HEADERS, *(cells(line, cluster.has_nodes) for line in capacity_lines(cluster))]
     if len(rows) == 1:
-        return f"{_name(cluster, many)}no quota and no accelerators were found\n"
+        return f"{_name(cluster, many)}{_nothing_promised(cluster)}\n"
     lines = columns(rows, _RIGHT, width, keys=2)
     below = (
         *_no_nodes(cluster),
@@ -113,6 +116,18 @@ def _text_of(cluster: Cluster, many: bool, width: int | None) -> str:
         *_sources(cluster),
     )
     return _name(cluster, many) + "\n".join(line.rstrip() for line in [*lines, *below]) + "\n"
+
+
+def _nothing_promised(cluster: Cluster) -> str:
+    """Return what to print in place of a table without rows: which nodes with accelerators no quota pool covers."""
+    groups = {
+        g.name
+        for g in supply_of(cluster).groups
+        if any(is_compute(r) and n for c in g.classes for r, n in c.machine.allocatable.items())
+    }
+    if not groups:
+        return "no quota and no accelerators were found"
+    return f"no quota was found; the nodes of {names(sorted(groups))} have accelerators"
 
 
 def _no_nodes(cluster: Cluster) -> Iterator[str]:
