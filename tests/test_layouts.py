@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from manifests import FLAVOR, cluster_queue, local_queue
-from test_unprepared import NODES, PYTORCH_JOB, QUEUE, repository, said
+from test_unprepared import NODES, PYTORCH_JOB, QUEUE, WHOLE_JOB, repository, said
 
 from qcheck.api import audit
 from qcheck.cli.entrypoint import run as front
@@ -141,3 +141,19 @@ def test_nodes_with_accelerators_are_named_if_there_is_no_quota(
     (repository / "pools.yaml").write_text(NODES)
     assert front(["capacity"]) == 0
     assert capsys.readouterr().out == "no quota was found; the nodes of h100 have accelerators\n"
+
+
+def test_a_change_without_nodes_shows_no_figures_of_nodes_and_short_names_of_items(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = "import time; " * 50
+    for side, amount, text in (("old", "8", script), ("new", "16", f"{script}print()")):
+        job = WHOLE_JOB.replace("selector: SELECTOR, ", "").replace(
+            "image: kubectl", f"image: kubectl, args: ['{text}']"
+        )
+        (repository / side).mkdir()
+        (repository / side / "all.yaml").write_text(f"{FLAVOR}---\n{QUEUE.replace('AMOUNT', amount)}---\n{job}")
+    assert front(["diff", "old", "new"]) == 0
+    out = capsys.readouterr().out
+    assert "nvidia.com/gpu  8 -> 16  ?           ?        ?" in out
+    assert max(map(len, out.splitlines())) < 400

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from qcheck.answers.cluster_changes import CapacityChange, ClusterChange, FieldChange, ObjectChange
     from qcheck.answers.finding_changes import Comparison
     from qcheck.answers.share_changes import ShareChange
+    from qcheck.cluster.cluster import Cluster
     from qcheck.findings.finding import Finding
     from qcheck.quota.shares import QueueShare
     from qcheck.reports.json_text import Json
@@ -35,6 +36,9 @@ MOST_SHARES = 20
 NOT_DEFINED = "(none)"
 MOST_FIELDS = 8
 """The number of an object's fields to list; the others are counted."""
+LONGEST = 60
+"""The number of characters to show of a value, and of a list item that names itself."""
+UNKNOWN = "?"
 SIGNS = {ChangeKind.ADDED: "+", ChangeKind.REMOVED: "-", ChangeKind.RENAMED: ">"}
 HEADERS = ("flavor", "resource", "quota", "nodes hold", "at most", "headroom")
 
@@ -70,7 +74,7 @@ def _cluster_text(change: ClusterChange, many: bool, width: int | None) -> Itera
     if objects:
         yield ""
     if capacity:
-        rows = [HEADERS, *(_cells(pair) for pair in capacity)]
+        rows = [HEADERS, *(_cells(pair, change) for pair in capacity)]
         yield from columns(rows, width=width, keys=2)
         yield ""
     moved = [plain(line) for line in _share_lines(change)]
@@ -111,35 +115,40 @@ def _route(change: ObjectChange, field: FieldChange) -> str:
     names = named_route(place.at(*field.route))[len(place.route) :]
     if field.item is not None:
         names = (*names[:-1], f"[{field.item}]")
+    names = tuple(n if len(n) <= LONGEST else f"{n[: LONGEST - 4]}...]" for n in names)
     return "".join(n if n.startswith("[") else f".{n}" for n in names).removeprefix(".")
 
 
 def _value(value: str | None, show: Callable[[str], str]) -> str:
     if value is None:
         return "(not there)"
-    return show(value if len(value) <= 60 else f"{value[:57]}...")
+    return show(value if len(value) <= LONGEST else f"{value[: LONGEST - 3]}...")
 
 
-def _cells(pair: CapacityChange) -> tuple[str, ...]:
+def _cells(pair: CapacityChange, change: ClusterChange) -> tuple[str, ...]:
     lines = [line for line in (pair.before, pair.after) if line is not None]
     amounts = [a for each in lines for a in (each.nominal, each.static, each.ceiling, each.headroom) if a is not None]
     scale = scale_of(pair.resource, amounts, IN_TABLES)
 
-    def both(value: Callable[[CapacityLine], str]) -> str:
-        before = value(pair.before) if pair.before else "-"
-        after = value(pair.after) if pair.after else "-"
+    def both(value: Callable[[CapacityLine], str], is_of_nodes: bool = True) -> str:
+        def shown(line: CapacityLine | None, cluster: Cluster) -> str:
+            if line is None:
+                return "-"
+            return UNKNOWN if is_of_nodes and not cluster.has_nodes else value(line)
+
+        before, after = shown(pair.before, change.before), shown(pair.after, change.after)
         return before if before == after else f"{before} -> {after}"
 
     def amount(units: int | None) -> str:
-        return "?" if units is None else scale(units)
+        return UNKNOWN if units is None else scale(units)
 
     return (
         plain(pair.flavor),
         plain(pair.resource),
-        both(lambda line: amount(line.nominal)),
+        both(lambda line: amount(line.nominal), is_of_nodes=False),
         both(lambda line: amount(line.static)),
         both(lambda line: "no ceiling" if line.is_known and line.ceiling is None else amount(line.ceiling)),
-        both(lambda line: signed(scale, line.headroom) or "?"),
+        both(lambda line: signed(scale, line.headroom) or UNKNOWN),
     )
 
 
@@ -163,7 +172,7 @@ def _cluster_markdown(change: ClusterChange, many: bool) -> Iterator[str]:
     name = f" of {escape(change.name)}" if many else ""
     if capacity:
         yield from (f"## Quota and nodes{name}", "", f"| {' | '.join(HEADERS)} |", "|---|---|---:|---:|---:|---:|")
-        yield from (f"| {' | '.join(escape(c) for c in _cells(pair))} |" for pair in capacity)
+        yield from (f"| {' | '.join(escape(c) for c in _cells(pair, change))} |" for pair in capacity)
         yield ""
     moved = list(_share_lines(change))
     if moved:
