@@ -9,7 +9,7 @@ from qcheck.cluster.kai import KaiQueue, partition_of
 from qcheck.cluster.policy import KAI_SCHEDULER
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.finding import Finding, finding
-from qcheck.schedulers.kai.jobs import jobs_of
+from qcheck.schedulers.kai.jobs import FORMER_QUEUE_LABEL, former_queue, jobs_of
 from qcheck.schedulers.kai.shards import CHART_QUEUES, Shard, shard_of, shards_of
 from qcheck.supply.supply import supply_of
 
@@ -126,6 +126,8 @@ def queue_unusable(cluster: Cluster) -> Iterator[Finding]:
     for job in jobs:
         if not job.is_scheduled and job.workload.not_read is None and job.workload.pod_sets:
             yield _bypasses(cluster, job)
+        elif job.is_scheduled and job.queue.place is None and cluster.kai_names.queue_label != FORMER_QUEUE_LABEL:
+            yield from _former_label(cluster, job)
     queues = {q.name: q for q in cluster.kai_queues}
     uses = [Reference(j.queue.name, j.queue.place, j.workload.id) for j in jobs if j.is_scheduled and j.queue.place]
     groups = [Reference(g.queue, g.place.at("spec", "queue"), g.id) for g in cluster.kai_pod_groups if g.queue]
@@ -135,6 +137,19 @@ def queue_unusable(cluster: Cluster) -> Iterator[Finding]:
     for job in jobs:
         if job.is_scheduled and job.queue.name in queues:
             yield from _no_leaf(cluster, job, queues[job.queue.name])
+
+
+def _former_label(cluster: Cluster, job: KaiJob) -> Iterator[Finding]:
+    """Yield a finding for a job whose queue only the label of the former product names."""
+    named, label = former_queue(job.workload), cluster.kai_names.queue_label
+    if named is None or named.place is None:
+        return
+    message = (
+        f"{job.workload.id} names queue {named.name} in the label {FORMER_QUEUE_LABEL}, which KAI does not read: "
+        f"the job goes to {job.queue.name}"
+    )
+    found = finding(named.place.key(), message).about(job.workload.id).likely()
+    yield found.fixed_by(f"Write {label}: {named.name} instead.").with_data(queue=named.name, used=job.queue.name)
 
 
 def _unknown(cluster: Cluster, name: str, uses: list[Reference], queues: dict[str, KaiQueue]) -> Finding:

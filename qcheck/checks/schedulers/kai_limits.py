@@ -7,7 +7,7 @@ from fractions import Fraction
 from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.registry import rule
 from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue, KaiTerms
-from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
 from qcheck.findings.severity import Severity
 from qcheck.schedulers.kai.shards import Shard, jobs_at, shards_of
@@ -142,17 +142,57 @@ def _plain(amount: Fraction) -> int | str:
 
 @rule("QC909")
 def unit_suspicious(cluster: Cluster) -> Iterator[Finding]:
-    """Report amounts that are off by the factor between two units."""
+    """Report amounts that are off by the factor between two units; one finding per mistaken unit."""
+    by_unit: dict[tuple[Dimension, str], list[_Mistaken]] = {}
+    for each in _mistaken(cluster):
+        by_unit.setdefault((each.dimension, each.meant), []).append(each)
+    for amounts in by_unit.values():
+        yield _suspicious(amounts)
+
+
+class _Mistaken(Value):
+    """An amount in the unit `meant`; `instead`: the same amount in KAI's `unit`."""
+
+    queue: KaiQueue
+    place: Place
+    dimension: Dimension
+    amount: Fraction
+    unit: str
+    meant: str
+    instead: Fraction
+
+    @property
+    def counted(self) -> str:
+        """The amount as KAI counts it."""
+        return shown(self.dimension, self.amount * (10**6 if self.dimension is Dimension.MEMORY else 1))
+
+
+def _mistaken(cluster: Cluster) -> Iterator[_Mistaken]:
+    """Yield the amounts of all queues that are probably in another unit."""
     for queue in cluster.kai_queues:
         gpu = queue.terms[Dimension.GPU].written_quota
         for place, amount in _written(queue.terms[Dimension.CPU]):
             if amount > 0 and gpu > 0 and (amount < ONE_CORE or amount < LEAST_CPU_PER_GPU * gpu):
-                yield _suspicious(queue, place, Dimension.CPU, amount, "millicores", "cores", amount * 1000)
+                yield _in_unit(queue, place, Dimension.CPU, amount, "cores", Fraction(1000))
         for place, amount in _written(queue.terms[Dimension.MEMORY]):
             if amount > MOST_MEMORY:
-                yield _suspicious(queue, place, Dimension.MEMORY, amount, "10^6 bytes", "bytes", amount / 10**6)
+                yield _in_unit(queue, place, Dimension.MEMORY, amount, "bytes", Fraction(1, 10**6))
             elif amount > 0 and gpu > 0 and amount < LEAST_MEMORY_PER_GPU * gpu:
-                yield _suspicious(queue, place, Dimension.MEMORY, amount, "10^6 bytes", "GB", amount * 1000)
+                yield _in_unit(queue, place, Dimension.MEMORY, amount, "GB", Fraction(1000))
+
+
+def _in_unit(
+    queue: KaiQueue, place: Place, dimension: Dimension, amount: Fraction, meant: str, factor: Fraction
+) -> _Mistaken:
+    return _Mistaken(
+        queue=queue,
+        place=place,
+        dimension=dimension,
+        amount=amount,
+        unit="millicores" if dimension is Dimension.CPU else "10^6 bytes",
+        meant=meant,
+        instead=amount * factor,
+    )
 
 
 def _written(terms: KaiTerms) -> Iterator[tuple[Place, Fraction]]:
@@ -162,21 +202,26 @@ def _written(terms: KaiTerms) -> Iterator[tuple[Place, Fraction]]:
         yield terms.limit_place, terms.written_limit
 
 
-def _suspicious(
-    queue: KaiQueue, place: Place, dimension: Dimension, amount: Fraction, unit: str, meant: str, instead: Fraction
-) -> Finding:
-    base = amount * (10**6 if dimension is Dimension.MEMORY else 1)
-    gpus = shown(Dimension.GPU, queue.terms[Dimension.GPU].written_quota)
-    beside = f" for {gpus}" if meant != "bytes" else ""
+def _suspicious(amounts: list[_Mistaken]) -> Finding:
+    first, *others = amounts
+    name, field = first.queue.name, first.place.route[-1]
+    gpus = shown(Dimension.GPU, first.queue.terms[Dimension.GPU].written_quota)
+    beside = f" for {gpus}" if first.meant != "bytes" else ""
+    also = sorted({o.queue.name for o in others} - {name})
+    too = f"; so {'has' if len(also) == 1 else 'have'} {names(also)}" if also else ""
     message = (
-        f"queue {queue.name} has a {dimension.value} {place.route[-1]} of {_number(amount)}, which KAI counts in {unit}: "
-        f"{shown(dimension, base)}{beside}; {meant} were probably intended"
+        f"queue {name} has a {first.dimension.value} {field} of {_number(first.amount)}, which KAI counts in {first.unit}: "
+        f"{first.counted}{beside}; {first.meant} were probably intended{too}"
     )
-    return (
-        finding(place, message, f"{shown(dimension, base)} in KAI's unit")
-        .about(queue.id)
-        .fixed_by(f"Write {_number(instead)} if {meant} were intended.")
-        .with_data(queue=queue.name, resource=dimension.value, written=_number(amount), unit=unit)
+    found = finding(first.place, message, f"{first.counted} in KAI's unit").about(first.queue.id)
+    for other in others:
+        found = found.near(other.place, f"{other.counted} for {other.queue.name}")
+    return found.fixed_by(f"Write {_number(first.instead)} if {first.meant} were intended.").with_data(
+        queue=name,
+        resource=first.dimension.value,
+        written=_number(first.amount),
+        unit=first.unit,
+        queues=sorted({a.queue.name for a in amounts}),
     )
 
 

@@ -5,31 +5,46 @@ Source: KAI 0.17 `pkg/podgrouper/podgrouper/plugins`.
 
 from __future__ import annotations
 
-from qcheck.cluster.place import follow
 from qcheck.cluster.quantity import integer
 from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.schedulers.written_fields import (
+    SCHEDULING_POLICY,
+    is_ray,
+    number,
+    place_in,
+    worker_groups,
+    written,
+    written_number,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Mapping
 
     from qcheck.cluster.place import Place
     from qcheck.cluster.workloads import Workload
 
 MIN_MEMBER = "kai.scheduler/batch-min-member"
-TOGETHER = ("kubeflow.org", "ray.io", "leaderworkerset.x-k8s.io", "jobset.x-k8s.io")
-"""API groups whose pods all start together unless the object requests fewer."""
-MIN_AVAILABLE = ("runPolicy", "schedulingPolicy", "minAvailable")
-ELASTIC = (("elasticPolicy", "minReplicas"),)
-"""The fields of a Kubeflow job, and of a PyTorchJob, that lower the number of pods to start."""
-RAY_CLUSTER = {"RayCluster": (), "RayJob": ("rayClusterSpec",), "RayService": ("rayClusterConfig",)}
-"""The field below `spec` with the cluster, by kind of `ray.io`."""
+ROLES = {
+    "PyTorchJob": ("pytorchReplicaSpecs", ()),
+    "TFJob": ("tfReplicaSpecs", ()),
+    "XGBoostJob": ("xgbReplicaSpecs", ("Master", "Worker")),
+    "JAXJob": ("jaxReplicaSpecs", ("Worker",)),
+    "MPIJob": ("mpiReplicaSpecs", ("Launcher", "Worker")),
+}
+"""The jobs of `kubeflow.org` that start as one: the field with the replicas, and the types without which none starts."""
+MIN_AVAILABLE = (*SCHEDULING_POLICY, "minAvailable")
+MIN_REPLICAS = ("elasticPolicy", "minReplicas")
 
 
 class KaiGang(Value):
-    """The number of pods of each pod set that start together, and its place."""
+    """The number of pods of each pod set that start together, and its place.
+
+    `fault` explains why KAI creates no pod group, or why the gang is never complete; "" if neither.
+    """
 
     counts: tuple[int, ...]
     place: Place
+    fault: str = ""
 
     @property
     def size(self) -> int:
@@ -42,62 +57,110 @@ def first_pods(workload: Workload, of_group: int | None = None) -> KaiGang:
 
     If the minimum is below the number of pods, those of the last pod sets are omitted.
     """
-    if of_group is None and workload.id.group == "ray.io" and workload.id.kind in RAY_CLUSTER:
-        return KaiGang(tuple(_of_ray(workload)), workload.name_place)
-    pods = [p.count for p in workload.pod_sets]
-    least, place = _minimum(workload, sum(pods)) if of_group is None else (of_group, workload.name_place)
+    if of_group is not None:
+        return _least(workload, of_group, workload.name_place)
+    if is_ray(workload):
+        return _of_ray(workload)
+    group, kind = workload.id.group, workload.id.kind
+    if group == "kubeflow.org" and kind in ROLES:
+        return _of_training(workload)
+    if (group, kind) in (("jobset.x-k8s.io", "JobSet"), ("trainer.kubeflow.org", "TrainJob")):
+        return _of_job_set(workload)
+    if group == "leaderworkerset.x-k8s.io":
+        return KaiGang(tuple(p.count for p in workload.pod_sets), workload.name_place)
+    if (group, kind) == ("batch", "Job") and MIN_MEMBER in workload.annotations:
+        return _of_job(workload)
+    return _least(workload, 1, workload.name_place)
+
+
+def _least(workload: Workload, least: int, place: Place, fault: str = "") -> KaiGang:
     counts = []
-    for count in pods:
-        counts.append(min(count, least))
+    for pod_set in workload.pod_sets:
+        counts.append(max(0, min(pod_set.count, least)))
         least -= counts[-1]
-    return KaiGang(tuple(counts), place)
+    return KaiGang(tuple(counts), place, fault)
 
 
-def _of_ray(workload: Workload) -> Iterator[int]:
-    """Yield the head and the minimum pods of each worker group (`minReplicas`, by default `replicas`), without submitter."""
-    at = workload.place.at("spec", *RAY_CLUSTER[workload.id.kind], "workerGroupSpecs")
-    written = follow(at.origin.data, at.route)
-    groups = written if isinstance(written, list) else []
+def _of_job(job: Workload) -> KaiGang:
+    """Return the minimum that the annotation of a Job states."""
+    place, text = job.place.at("metadata", "annotations", MIN_MEMBER), job.annotations[MIN_MEMBER]
+    least, pods = integer(text), sum(p.count for p in job.pod_sets)
+    if least is None:
+        return _least(job, 1, place, f"{MIN_MEMBER} is {text!r}, which is no integer, so KAI creates no pod group")
+    return _least(job, least, place, _beyond(MIN_MEMBER, least, pods))
+
+
+def _beyond(field: str, least: int, pods: int) -> str:
+    return f"{field} is {least}, but it has only {pods} pods at a time" if least > pods else ""
+
+
+def _of_training(job: Workload) -> KaiGang:
+    """Return all replicas of a job of `kubeflow.org`, or the minimum that it states; PyTorchJobs always need the master."""
+    routes = (MIN_AVAILABLE, MIN_REPLICAS) if job.id.kind == "PyTorchJob" else (MIN_AVAILABLE,)
+    pods = sum(p.count for p in job.pod_sets)
+    fault = "" if written_number(job, *MIN_AVAILABLE) is not None else _without_replicas(job)
+    for route in routes:
+        least = written_number(job, *route)
+        if least is not None:
+            fault = fault or _beyond(route[-1], least, pods)
+            return _least(job, least, place_in(job, *route), fault)
+    return _least(job, pods, job.name_place, fault)
+
+
+def _without_replicas(job: Workload) -> str:
+    """Return which replica type keeps KAI from counting the pods of a job; "" if none does."""
+    field, required = ROLES[job.id.kind]
+    specs = written(job, field)
+    known = specs if isinstance(specs, dict) else {}
+    missing = next((role for role in required if role not in known), None)
+    if missing is not None:
+        return f"KAI creates no pod group for a {job.id.kind} without {field}.{missing}"
+    empty = next((r for r, spec in known.items() if isinstance(spec, dict) and spec.get("replicas") == 0), None)
+    return f"KAI creates no pod group, because {field}.{empty}.replicas is 0" if empty is not None else ""
+
+
+def _of_job_set(job: Workload) -> KaiGang:
+    """Return the replicated jobs that start together: all, the first if they start in order, or as many as annotated."""
+    first, fault = len(job.pod_sets), ""
+    if MIN_MEMBER in job.annotations:
+        stated = integer(job.annotations[MIN_MEMBER])
+        fault = "" if stated is not None and stated >= 1 else f"{MIN_MEMBER} is not an integer above 0"
+        first = min(first, stated or 1)
+    elif written(job, "startupPolicy", "startupPolicyOrder") == "InOrder":
+        first = 1
+    counts = [_of_replicas(job, at) if at < first else 0 for at in range(len(job.pod_sets))]
+    return KaiGang(tuple(counts), job.name_place, fault)
+
+
+def _of_replicas(job: Workload, at: int) -> int:
+    """Return the pods of a replicated job that start with it: all, or the minimum of each of its Jobs."""
+    count = job.pod_sets[at].count
+    text = written(job, "replicatedJobs", at, "template", "metadata", "annotations", MIN_MEMBER)
+    least = integer(text) if isinstance(text, str) else None
+    replicas = number(written(job, "replicatedJobs", at, "replicas"))
+    return count if least is None else min(count, least * (1 if replicas is None else replicas))
+
+
+def _of_ray(workload: Workload) -> KaiGang:
+    """Return the head and the minimum pods of each worker group (`minReplicas`, by default `replicas`), without submitter."""
+    groups, counts, fault = worker_groups(workload), [], ""
     for index, pod_set in enumerate(workload.pod_sets):
-        if index == 0:
-            yield pod_set.count
-        elif index <= len(groups):
-            yield _least_workers(groups[index - 1], pod_set.count)
-        else:
-            yield 0
+        if index > len(groups):
+            counts.append(0)
+            continue
+        counts.append(pod_set.count if index == 0 else _least_workers(groups[index - 1], pod_set.count))
+        fault = fault or (_above_replicas(groups[index - 1]) if index else "")
+    return KaiGang(tuple(counts), workload.name_place, fault)
 
 
-def _least_workers(group: object, count: int) -> int:
-    if not isinstance(group, dict):
-        return count
-    least, hosts = group.get("minReplicas"), group.get("numOfHosts")
-    per_replica = hosts if isinstance(hosts, int) and hosts > 1 else 1
-    return least * per_replica if isinstance(least, int) and least > 0 else count
+def _least_workers(group: Mapping[str, object], count: int) -> int:
+    least, hosts = number(group.get("minReplicas")) or 0, number(group.get("numOfHosts")) or 1
+    return least * max(1, hosts) if least > 0 else count
 
 
-def _minimum(workload: Workload, pods: int) -> tuple[int, Place]:
-    """Return how many pods must start together."""
-    if workload.id.group == "batch" and workload.id.kind == "Job":
-        least = integer(workload.annotations.get(MIN_MEMBER))
-        place = workload.place.at("metadata", "annotations", MIN_MEMBER)
-        return (1, workload.name_place) if least is None else (max(0, min(least, pods)), place)
-    if workload.id.group not in TOGETHER:
-        return min(1, pods), workload.name_place
-    elastic = ELASTIC if workload.id.kind == "PyTorchJob" else ()
-    for route in (MIN_AVAILABLE, *elastic) if workload.id.group == "kubeflow.org" else ():
-        place = workload.place.at("spec", *route)
-        written = follow(place.origin.data, place.route)
-        if isinstance(written, int):
-            return min(written, pods), place
-    if workload.id.kind == "JobSet" and _starts_in_steps(workload):
-        return min(workload.pod_sets[0].count, pods), workload.name_place
-    return sum(
-        p.count if p.minimum is None else min(p.minimum, p.count) for p in workload.pod_sets
-    ), workload.name_place
-
-
-def _starts_in_steps(jobset: Workload) -> bool:
-    """Return whether fewer than all replicated jobs may start first."""
-    place = jobset.place.at("spec", "startupPolicy", "startupPolicyOrder")
-    is_ordered = follow(place.origin.data, place.route) == "InOrder"
-    return bool(jobset.pod_sets) and (is_ordered or MIN_MEMBER in jobset.annotations)
+def _above_replicas(group: Mapping[str, object]) -> str:
+    least, replicas = number(group.get("minReplicas")) or 0, number(group.get("replicas")) or 0
+    if least <= replicas:
+        return ""
+    name = group.get("groupName") or "a worker group"
+    return f"KAI creates no pod group, because {name} has minReplicas {least} above its replicas {replicas}"

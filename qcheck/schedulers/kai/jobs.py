@@ -29,6 +29,10 @@ PROJECT_LABEL = "project"
 PRIORITY_LABEL = "priorityClassName"
 RAY_PRIORITY_LABEL = "ray.io/priority-class-name"
 PREEMPTIBILITY_LABEL = "kai.scheduler/preemptibility"
+PREEMPTIBILITY = ("preemptible", "non-preemptible")
+"""The values of that label; KAI ignores others."""
+FORMER_QUEUE_LABEL = "runai/queue"
+"""The label that named the queue before KAI became a project of its own; no release of KAI reads it by default."""
 POD_GROUP_ANNOTATION = "pod-group-name"
 NON_PREEMPTIBLE_FROM = 100
 """The priority from which jobs stay within quota and are never evicted for others."""
@@ -63,7 +67,7 @@ class KaiJob(Value, cached=True):
     @property
     def is_preemptible(self) -> bool | None:
         """Return whether others may evict it, and whether it may exceed its queue's quota; None if unknown."""
-        if self.preemptibility in ("preemptible", "non-preemptible"):
+        if self.preemptibility in PREEMPTIBILITY:
             return self.preemptibility == "preemptible"
         return None if self.priority is None else self.priority < NON_PREEMPTIBLE_FROM
 
@@ -113,6 +117,11 @@ class KaiJob(Value, cached=True):
         return self.workload.name_place
 
 
+def former_queue(workload: Workload) -> PlacedName | None:
+    """Return the queue that a workload names in the label of the former product."""
+    return _found(list(_labels(workload)), FORMER_QUEUE_LABEL)
+
+
 @view
 def jobs_of(cluster: Cluster) -> tuple[KaiJob, ...]:
     """Return the workloads that KAI schedules or that name one of its queues, in order."""
@@ -156,16 +165,17 @@ def _job(
     known = named if named is None or _value(cluster, named.name) is not None else None
     priority_class = known or PlacedName(CLASS_OF_KIND.get(workload.id.kind, "train"))
     pool = _found(labels, names.node_pool_label)
-    preemptibility = _found(labels, PREEMPTIBILITY_LABEL)
+    known_words = (known.get(PREEMPTIBILITY_LABEL, "") for known, _ in labels)
+    preemptibility = next((word for word in known_words if word in PREEMPTIBILITY), "")
     return KaiJob(
         workload=workload,
         is_scheduled=is_scheduled,
-        queue=_queue_of_group(group) or queue or _project_queue(labels, pool) or PlacedName(DEFAULT_QUEUE),
+        queue=_queue_of_group(group) or queue or _project_queue(labels, names) or PlacedName(DEFAULT_QUEUE),
         partition=pool.name if pool else "",
         priority_class=priority_class,
         unknown_class=named if known is None else None,
         priority=_value(cluster, priority_class.name),
-        preemptibility=(group.preemptibility if group else "") or (preemptibility.name if preemptibility else ""),
+        preemptibility=(group.preemptibility if group else "") or preemptibility,
         pod_group=group,
     )
 
@@ -212,8 +222,9 @@ def _found(labels: list[tuple[dict[str, str], Place]], key: str) -> PlacedName |
     return next((PlacedName(str(known[key]), place.at(key)) for known, place in labels if known.get(key)), None)
 
 
-def _project_queue(labels: list[tuple[dict[str, str], Place]], pool: PlacedName | None) -> PlacedName | None:
-    project = _found(labels, PROJECT_LABEL)
+def _project_queue(labels: list[tuple[dict[str, str], Place]], names: KaiNames) -> PlacedName | None:
+    """Return the queue of a project: its name, followed by the node pool that the pods name."""
+    project, pool = _found(labels, PROJECT_LABEL), _found(labels[1:], names.node_pool_label)
     if project is None:
         return None
     return PlacedName(f"{project.name}-{pool.name}" if pool else project.name, project.place)

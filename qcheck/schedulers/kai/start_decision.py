@@ -41,7 +41,11 @@ def decide(cluster: Cluster, workload: Workload) -> StartDecision | None:
         return _without_queue(cluster, job, shard)
     sharing = tuple(_sharing(cluster, job))
     is_off = sharing_is_on(cluster) is False
-    stopped = (*_rejected(job), *(sharing if is_off else ()), *(_refused(job, b) for b in barriers(job, shard)))
+    stopped = (
+        *_rejected(job),
+        *(sharing if is_off else ()),
+        *(_refused(job, b) for b in barriers(job, shard)),
+    )
     if stopped:
         return StartDecision(job.queue.name, False, stopped)
     starts, domain = _starts(cluster, job), required_domain(cluster, job, shard.pool.key)
@@ -75,7 +79,9 @@ def _without_queue(cluster: Cluster, job: KaiJob, shard: Shard | None) -> StartD
 
 
 def _rejected(job: KaiJob) -> Iterator[Reason]:
-    """Yield why KAI's admission rejects the pods as written."""
+    """Yield why KAI's admission rejects the pods as written, or why their gang is never complete."""
+    if job.gang.fault:
+        yield Reason(ReasonCode.REJECTED, ReasonCause.POD_GROUP, job.gang.fault, job.gang.place)
     for pod_set in job.workload.pod_sets:
         for fault in sharing_faults(pod_set.template):
             yield Reason(
