@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.reasons import ReasonCode
 from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
@@ -45,8 +46,17 @@ class Verdict(Value):
         if self.admitted is False:
             return "admitted only in part" if self.decision.is_in_part else "never admitted"
         if self.runs is False:
-            return "admitted but pending" if self.admitted else "pending"
+            outcome = self._outcome_of_pods
+            return f"admitted but {outcome}" if self.admitted else outcome
         return "admitted, cannot tell whether it runs" if self.admitted else "cannot tell"
+
+    @property
+    def _outcome_of_pods(self) -> str:
+        """What happens to pods that never run: rejected when they are created, pending, or unknown which of the two."""
+        codes = {r.code for r in self.reasons}
+        if ReasonCode.REJECTED not in codes:
+            return "pending"
+        return "rejected or pending" if ReasonCode.UNSCHEDULABLE in codes else "rejected"
 
 
 class Judged(Value):
