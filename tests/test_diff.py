@@ -183,3 +183,39 @@ def test_what_is_rendered_is_rendered_from_each_revision(repository: Path, monke
     assert "QC101" in ids(comparison.new)
     assert comparison.clusters[0].objects[0].fields[0].before == "80"
     assert not comparison.after.inputs.unjudged
+
+
+OLD = """apiVersion: kueue.x-k8s.io/v1beta1
+kind: ClusterQueue
+metadata: {name: team-z}
+spec:
+  cohort: lab
+  namespaceSelector: {}
+  admissionChecks: [provision]
+  flavorFungibility: {whenCanBorrow: Borrow}
+  resourceGroups:
+    - coveredResources: [cpu]
+      flavors: [{name: cpu, resources: [{name: cpu, nominalQuota: 8}]}]
+"""
+NEW = """apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: team-z}
+spec:
+  cohortName: lab
+  namespaceSelector: {}
+  admissionChecksStrategy: {admissionChecks: [{name: provision}]}
+  flavorFungibility: {whenCanBorrow: MayStopSearch}
+  resourceGroups:
+    - coveredResources: [cpu]
+      flavors: [{name: cpu, resources: [{name: cpu, nominalQuota: QUOTA}]}]
+"""
+
+
+@pytest.mark.parametrize(("quota", "fields"), [("8", []), ("4", ["nominalQuota"])])
+def test_the_newer_version_of_an_object_is_compared_by_meaning(quota: str, fields: list[str], tmp_path: Path) -> None:
+    for name, text in (("before", OLD), ("after", NEW.replace("QUOTA", quota))):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "queues.yaml").write_text(text)
+    comparison = compare(*sides(str(tmp_path / "before"), str(tmp_path / "after"), (), Settings()))
+    changed = [field.route[-1] for c in comparison.clusters for o in c.objects for field in o.fields]
+    assert changed == fields

@@ -87,11 +87,17 @@ class CapacityChange(Value):
         return pool_name(self.pool)
 
 
+def as_written(written: WrittenObject) -> object:
+    """Return the data of an object as its file states it."""
+    return written.data
+
+
 class ClusterChange(Value, cached=True):
-    """One cluster before and after."""
+    """One cluster before and after. `newest` converts objects whose apiVersion differs, so that only meaning counts."""
 
     before: Cluster
     after: Cluster
+    newest: Callable[[WrittenObject], object] = as_written
 
     @property
     def name(self) -> str:
@@ -101,11 +107,11 @@ class ClusterChange(Value, cached=True):
     def objects(self) -> tuple[ObjectChange, ...]:
         """Objects and pools that were added, removed, renamed or changed, in order of kind and name."""
         before, after = _things(self.before), _things(self.after)
-        changes = [_changed(before[key], after[key]) for key in before.keys() & after.keys()]
+        changes = [_changed(before[key], after[key], self.newest) for key in before.keys() & after.keys()]
         gone = {k: t for k, t in before.items() if k not in after}
         come = {k: t for k, t in after.items() if k not in before}
         for pairs in (_same_name, _is_renamed):
-            changes += _paired(gone, come, pairs)
+            changes += _paired(gone, come, pairs, self.newest)
         changes += [ObjectChange(ChangeKind.REMOVED, t) for t in gone.values()]
         changes += [ObjectChange(ChangeKind.ADDED, t) for t in come.values()]
         real = [c for c in changes if c.how is not ChangeKind.CHANGED or c.fields]
@@ -144,6 +150,7 @@ def _paired(
     gone: dict[Key, WrittenObject],
     come: dict[Key, WrittenObject],
     alike: Callable[[WrittenObject, WrittenObject], bool],
+    newest: Callable[[WrittenObject], object],
 ) -> list[ObjectChange]:
     """Remove the objects that match on both sides, and return their changes."""
     changes = []
@@ -151,14 +158,22 @@ def _paired(
         old = next((k for k, t in gone.items() if alike(t, new)), None)
         if old is not None:
             was = gone.pop(old)
-            changes.append(_changed(was, new) if was.name == new.name else ObjectChange(ChangeKind.RENAMED, new, was))
+            changes.append(
+                _changed(was, new, newest) if was.name == new.name else ObjectChange(ChangeKind.RENAMED, new, was)
+            )
             del come[key]
     return changes
 
 
-def _changed(before: WrittenObject, after: WrittenObject) -> ObjectChange:
-    fields = tuple(f for f in differences(before.data, after.data) if not _is_bookkeeping(f, after.kind))
+def _changed(before: WrittenObject, after: WrittenObject, newest: Callable[[WrittenObject], object]) -> ObjectChange:
+    is_moved = _version(before) != _version(after)
+    old, new = (newest(before), newest(after)) if is_moved else (before.data, after.data)
+    fields = tuple(f for f in differences(old, new) if not _is_bookkeeping(f, after.kind))
     return ObjectChange(ChangeKind.CHANGED, after, None, fields)
+
+
+def _version(written: WrittenObject) -> object:
+    return written.data.get("apiVersion") if isinstance(written.data, dict) else None
 
 
 def _same_name(before: WrittenObject, after: WrittenObject) -> bool:

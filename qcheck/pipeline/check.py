@@ -7,17 +7,20 @@ import os
 from qcheck.checks.run import CHANGE, RuleRun, run
 from qcheck.cluster.cluster import Cluster
 from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.documents.cursor import Cursor
+from qcheck.documents.document import Document
 from qcheck.findings.catalogue import choose, load_catalogue
 from qcheck.findings.settle import SettleTerms, overrides, settle
 from qcheck.findings.severity import Severity
+from qcheck.kinds.validation.target import Target
 from qcheck.pipeline.gather import Gathered
 from qcheck.pipeline.read import unwatched
 from qcheck.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-    from qcheck.answers.cluster_changes import ClusterChange
+    from qcheck.answers.cluster_changes import ClusterChange, WrittenObject
     from qcheck.documents.load import Loaded
     from qcheck.findings.catalogue import Params, Rule
     from qcheck.findings.result import Result
@@ -71,7 +74,21 @@ def changes(before: Gathered, after: Gathered) -> dict[str, ClusterChange]:
     from qcheck.answers.cluster_changes import ClusterChange  # 0.5 ms
 
     old = {c.name: c for c in before.clusters}
-    return {c.name: ClusterChange(old.get(c.name, Cluster(c.name)), c) for c in after.clusters}
+    return {c.name: ClusterChange(old.get(c.name, Cluster(c.name)), c, _newest(c)) for c in after.clusters}
+
+
+def _newest(cluster: Cluster) -> Callable[[WrittenObject], object]:
+    """Return a function that converts an object to the newest version that a cluster's release serves."""
+    from qcheck.kinds.rewrite import as_newest  # 1 ms
+
+    target = Target((cluster.policy.kueue.major, cluster.policy.kueue.minor))
+
+    def newest(written: WrittenObject) -> object:
+        document = written.place.origin
+        at = Cursor(document, written.place.route, written.data) if isinstance(document, Document) else None
+        return written.data if at is None else as_newest(at, target) or written.data
+
+    return newest
 
 
 def _terms(
