@@ -157,3 +157,22 @@ def test_a_change_without_nodes_shows_no_figures_of_nodes_and_short_names_of_ite
     out = capsys.readouterr().out
     assert "nvidia.com/gpu  8 -> 16  ?           ?        ?" in out
     assert max(map(len, out.splitlines())) < 400
+
+
+@pytest.mark.parametrize(
+    ("namespace", "queue", "change"),
+    [
+        ("", "team", "create it, or set metadata.namespace to a namespace that has it: b, team"),
+        ("namespace: team, ", "other", "create it, or name one of: team"),
+        ("namespace: empty, ", "team", "create it"),
+    ],
+)
+def test_a_queue_that_is_missing_here_is_named_where_it_exists(
+    repository: Path, capsys: pytest.CaptureFixture[str], namespace: str, queue: str, change: str
+) -> None:
+    job = PYTORCH_JOB.replace("namespace: team, ", namespace).replace("queue-name: team", f"queue-name: {queue}")
+    (repository / "job.yaml").write_text(job)
+    further = local_queue("b", name="team")
+    (repository / "queues.yaml").write_text(f"{FLAVOR}---\n{QUEUE.replace('AMOUNT', '16')}---\n{NODES}---\n{further}")
+    front(["admit", "job.yaml", "--in", "queues.yaml"])
+    assert f"would help: {change}\n" in capsys.readouterr().out

@@ -13,7 +13,7 @@ from qcheck.schedulers.kueue.inactive_queues import InactivityReason, inactive
 from qcheck.schedulers.kueue.namespaces import is_managed_namespace, selects
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import ClusterQueue, LocalQueue
@@ -49,7 +49,7 @@ def obstacles(cluster: Cluster, workload: Workload, name: str) -> Iterator[Obsta
 
 def _no_local_queue(cluster: Cluster, workload: Workload, name: str, place: Place) -> Obstacle:
     message = f"the LocalQueue {name} does not exist in namespace {workload.namespace}"
-    change = f"create it, or name one of: {_others(cluster, workload.namespace)}"
+    change = _local_queue_change(cluster, workload, name)
     certain = (
         cluster.has_all("LocalQueue")
         and not cluster.generates("LocalQueue")
@@ -102,10 +102,18 @@ def _elsewhere(cluster: Cluster, workload: Workload, name: str) -> bool:
     return open_ended and name in cluster.local_queues_named
 
 
-def _others(cluster: Cluster, namespace: str) -> str:
-    found = cluster.local_queue_names.get(namespace, [])
-    more = [f"{len(found) - MOST_NAMED} more"] if len(found) > MOST_NAMED else []
-    return ", ".join([*found[:MOST_NAMED], *more]) or "(there is none)"
+def _local_queue_change(cluster: Cluster, workload: Workload, name: str) -> str:
+    """Return what to do about a missing queue: another namespace, another queue, or a new queue."""
+    homes = sorted(each.namespace for each in cluster.local_queues_named.get(name, ()))
+    if _elsewhere(cluster, workload, name):
+        return f"create it, or set metadata.namespace to a namespace that has it: {_first_of(homes)}"
+    others = cluster.local_queue_names.get(workload.namespace, [])
+    return f"create it, or name one of: {_first_of(others)}" if others else "create it"
+
+
+def _first_of(names: Sequence[str]) -> str:
+    more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
+    return ", ".join([*names[:MOST_NAMED], *more])
 
 
 def _excluded(cluster: Cluster, workload: Workload) -> Iterator[Obstacle]:
