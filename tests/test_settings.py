@@ -340,3 +340,26 @@ def test_a_release_that_is_too_new_is_named(tmp_path: Path, monkeypatch: pytest.
         (tmp_path / "qcheck.yaml").write_text(f"version: 1\n{text}\n")
         assert list(load_settings(".").newer_releases) == expected
         assert [n.why for n in audit(["."], load_settings(".")).inputs.not_read] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("complete: true\nversion: 1.0\n", 2, "version: should be 1, not 1.0"),
+        ("version: 1\nrules:\n  ignore: []\n  select: []\n", 4, "rules.select: must not be empty; name at least one"),
+        ("version: 1\nclusters: {}\n", 2, "clusters: must not be empty; name at least one"),
+        (
+            "shapes:\n- name: a\n  requests: {nvidia.com/gpu: 1}\n  flavors: []\n",
+            4,
+            "shapes[0].flavors: must not be empty; name at least one",
+        ),
+    ],
+)
+def test_an_empty_choice_is_an_error_with_its_line(
+    text: str, line: int, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qcheck.yaml").write_text(text)
+    with pytest.raises(SettingsError) as error:
+        load_settings(".")
+    assert f"qcheck.yaml:{line}: {message}" in str(error.value)

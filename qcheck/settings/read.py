@@ -107,6 +107,10 @@ def _yaml(shown: str, text: str) -> tuple[object, Locate]:
     if not loaded.documents:
         return None, lambda _: shown
     document = loaded.documents[0]
+    line, start, _, end = document.span(("version",))
+    written = document.line(line)[start - 1 : end - 1] if document.has(("version",)) else ""
+    if written == "1.0":  # read as 1
+        raise SettingsError([f"{shown}:{line}: version: should be 1, not 1.0"], HINT)
     return document.data, lambda route: f"{shown}:{document.span(route, on_key=True)[0]}"
 
 
@@ -150,9 +154,10 @@ def _explained(errors: list[ErrorDetails], data: object, locate: Locate) -> list
     """Return one line per place; if a value may have several types, their requirements are joined."""
     messages: dict[tuple[str, str], list[str]] = {}
     for error in errors[:MOST_FAULTS]:
-        route = _written(error["loc"], data)
+        key, _, empty = error["msg"].removeprefix("Value error, ").partition(" must not be empty;")
+        route = _written((*error["loc"], key) if empty else error["loc"], data)
         place = messages.setdefault((locate(route), _dotted(route)), [])
-        text = _message(error, route)
+        text = f"must not be empty;{empty}" if empty else _message(error, route)
         if text not in place:
             place.append(text)
     faults = [f"{line}: {name}{' or '.join(texts)}" for (line, name), texts in messages.items()]

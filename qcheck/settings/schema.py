@@ -95,6 +95,8 @@ class CapacityPart(SettingsModel):
 class ShapePart(SettingsModel):
     """Pods that must fit, `pods` of them at once."""
 
+    together = (validators.no_empty_choice,)
+
     name: Text
     """Name of the shape in findings."""
     requests: SomeAmounts
@@ -118,6 +120,8 @@ class QueuesPart(SettingsModel):
 
 class RulesPart(SettingsModel):
     """The choice of rules, by id, name, or prefix such as QC1."""
+
+    together = (validators.no_empty_choice,)
 
     select: list[Text] = []
     """Only these rules; default: all."""
@@ -222,7 +226,7 @@ class ClusterSettingsPart(SettingsModel):
 class SettingsPart(SettingsModel):
     """qcheck.yaml"""
 
-    together = (validators.clusters_or_renders,)
+    together = (validators.clusters_or_renders, validators.no_empty_choice)
 
     editor_schema: Annotated[str | None, Field(alias="$schema")] = None
     """The address of the schema of this file, for editors; qcheck does not read it."""

@@ -42,12 +42,20 @@ if TYPE_CHECKING:
         render: Any
 
     L = TypeVar("L", bound=list[str] | dict[str, Any])
+
+    class PartLike(Protocol):
+        @property
+        def model_fields_set(self) -> set[str]: ...
+
+    P = TypeVar("P", bound=PartLike)
     R = TypeVar("R", bound=RenderLike)
     V = TypeVar("V", bound=ReserveLike)
     C = TypeVar("C", bound=ClusterLike)
     S = TypeVar("S", bound=SettingsLike)
 
 AUTO = "auto"
+CHOICES = ("clusters", "select", "flavors")
+"""Keys that choose clusters, rules or flavors; without them, all are chosen."""
 
 
 def version_number(value: object) -> object:
@@ -117,6 +125,14 @@ def reserves_something(part: V) -> V:
 def has_inputs(part: C) -> C:
     if not part.include and (not part.render or part.render == AUTO):
         raise ValueError("a cluster needs include or render")
+    return part
+
+
+def no_empty_choice(part: P) -> P:
+    """Check that the keys that choose something name at least one, since an empty choice would count as none."""
+    for key in CHOICES:
+        if key in part.model_fields_set and not getattr(part, key):
+            raise ValueError(f"{key} must not be empty; name at least one, or remove the key")
     return part
 
 
