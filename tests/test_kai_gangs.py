@@ -84,6 +84,8 @@ CASES = {
     "a JobSet in order": (job_set(2, policy="{startupPolicyOrder: InOrder}"), True),
     "two of three replicated jobs": (job_set(2, f'{{{LEAST}: "2"}}'), True),
     "a minimum of each Job": (job_set(2, of_job=f'{{{LEAST}: "1"}}'), True),
+    "a minimum of each Job that it never has": (job_set(1, of_job=f'{{{LEAST}: "2"}}'), False),
+    "a minimum of each Job of 0": (job_set(1, of_job=f'{{{LEAST}: "0"}}'), False),
     "a JobSet with a minimum of 0": (job_set(1, f'{{{LEAST}: "0"}}'), False),
     "Ray workers": (ray("replicas: 3"), True),
     "too many Ray workers": (ray("replicas: 4"), False),

@@ -34,6 +34,7 @@ ROLES = {
 """The jobs of `kubeflow.org` that start as one: the field with the replicas, and the types without which none starts."""
 MIN_AVAILABLE = (*SCHEDULING_POLICY, "minAvailable")
 MIN_REPLICAS = ("elasticPolicy", "minReplicas")
+INVALID = "is not an integer above 0, so KAI creates no pod group"
 
 
 class KaiGang(Value):
@@ -124,21 +125,28 @@ def _of_job_set(job: Workload) -> KaiGang:
     first, fault = len(job.pod_sets), ""
     if MIN_MEMBER in job.annotations:
         stated = integer(job.annotations[MIN_MEMBER])
-        fault = "" if stated is not None and stated >= 1 else f"{MIN_MEMBER} is not an integer above 0"
+        fault = "" if stated is not None and stated >= 1 else f"{MIN_MEMBER} {INVALID}"
         first = min(first, stated or 1)
     elif written(job, "startupPolicy", "startupPolicyOrder") == "InOrder":
         first = 1
-    counts = [_of_replicas(job, at) if at < first else 0 for at in range(len(job.pod_sets))]
-    return KaiGang(tuple(counts), job.name_place, fault)
+    each = [_of_replicas(job, at) for at in range(len(job.pod_sets))]
+    counts = [count if at < first else 0 for at, (count, _) in enumerate(each)]
+    wrong = (why for at, (_, why) in enumerate(each) if why and (at < first or INVALID in why))
+    return KaiGang(tuple(counts), job.name_place, fault or next(wrong, ""))
 
 
-def _of_replicas(job: Workload, at: int) -> int:
-    """Return the pods of a replicated job that start with it: all, or the minimum of each of its Jobs."""
+def _of_replicas(job: Workload, at: int) -> tuple[int, str]:
+    """Return the pods of a replicated job that start with it: all, or the minimum of each of its Jobs; and a fault."""
     count = job.pod_sets[at].count
     text = written(job, "replicatedJobs", at, "template", "metadata", "annotations", MIN_MEMBER)
-    least = integer(text) if isinstance(text, str) else None
+    if not isinstance(text, str) or not text:
+        return count, ""
+    least = integer(text)
+    if least is None or least < 1:
+        return count, f"{MIN_MEMBER} of replicated job {job.pod_sets[at].name} {INVALID}"
     replicas = number(written(job, "replicatedJobs", at, "replicas"))
-    return count if least is None else min(count, least * (1 if replicas is None else replicas))
+    wanted = least * (1 if replicas is None else replicas)
+    return min(count, wanted), _beyond(f"{MIN_MEMBER} of the Jobs of {job.pod_sets[at].name}", wanted, count)
 
 
 def _of_ray(workload: Workload) -> KaiGang:

@@ -165,8 +165,8 @@ def _job(
     known = named if named is None or _value(cluster, named.name) is not None else None
     priority_class = known or PlacedName(CLASS_OF_KIND.get(workload.id.kind, "train"))
     pool = _found(labels, names.node_pool_label)
-    known_words = (known.get(PREEMPTIBILITY_LABEL, "") for known, _ in labels)
-    preemptibility = next((word for word in known_words if word in PREEMPTIBILITY), "")
+    stated = (known[PREEMPTIBILITY_LABEL] for known, _ in labels if PREEMPTIBILITY_LABEL in known)
+    preemptibility = next((word for word in stated if word in (*PREEMPTIBILITY, "")), "")
     return KaiJob(
         workload=workload,
         is_scheduled=is_scheduled,
