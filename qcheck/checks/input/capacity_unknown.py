@@ -97,9 +97,12 @@ def _elsewhere(cluster: Cluster, missed: list[str]) -> Iterator[Finding]:
 
 
 def _without_plain_nodes(cluster: Cluster) -> Iterator[Finding]:
-    """Report flavors that also select nodes for the cluster's own pods, if all nodes that were read repel these."""
+    """Report flavors that also select nodes for the cluster's own pods, if all nodes that were read repel these.
+
+    Sources of nodes that were not read explain this already, and are reported themselves.
+    """
     supply = supply_of(cluster)
-    for pool, cells in promises_of(cluster).used_pools:
+    for pool, cells in promises_of(cluster).used_pools if cluster.has_all(NODES) else ():
         held = [q for q in cells if q.promised and supply.may_be_on_plain_nodes(pool.key, q.resource)]
         if held:
             resources = names(sorted({q.resource for q in held}))
