@@ -3,12 +3,14 @@
 If a leaf of the topology is a node, nothing is left to choose; otherwise the pods of a domain are packed onto its
 nodes.
 
-Source: Kueue 0.19 `pkg/controller/tas/topology_ungater.go`, which gives each pod the labels of its domain as node
-selector.
+Source: Kueue 0.19 `pkg/controller/tas/topology_ungater.go`, which writes the labels of its domain into the node
+selector of each pod.
 """
 
 from __future__ import annotations
 
+from qcheck.cluster.labels import NodeSelection
+from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.packing.kube_scheduler import Placed, Schedule, Wanted, schedule
 from qcheck.schedulers.kueue.pod_injection import created_pods
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.schedulers.kueue.decision import Decision
-    from qcheck.schedulers.kueue.topology_nodes import LeafNode
+    from qcheck.schedulers.kueue.topology_nodes import LeafNode, TopologyNodes
     from qcheck.supply.groups import NodeGroup
 
     Contents = tuple[tuple[str, int], ...]
@@ -36,19 +38,55 @@ def in_domains(cluster: Cluster, decision: Decision) -> Schedule:
         inside[each.pod_set] = inside.get(each.pod_set, 0) + each.count
     known: dict[tuple[object, Contents], Schedule] = {}
     found: list[Placed] = []
+    replaced: list[Reason] = []
     for (flavor, key), inside in domains.items():
         nodes = topology_nodes(cluster, flavor)
         members = nodes.members[key] if nodes is not None else ()
+        labels = _labels(nodes, key) if nodes is not None else {}
+        replaced += [r for name in inside for r in _replaced(wanted[name], labels)]
         contents = tuple(sorted(inside.items()))
         alike = (members[0].group.name if len(members) == 1 else key, contents)
         if alike not in known:
-            pods = [replace(wanted[name], count=count) for name, count in contents]
+            pods = [_ungated(wanted[name], count, labels) for name, count in contents]
             known[alike] = schedule(cluster, limits, pods, _groups(members))
         placed = known[alike]
         if not placed.runs:
             return _not_there(placed, key)
         found += _on(members, placed)
+    if replaced:
+        return Schedule(None, reasons=tuple(dict.fromkeys(replaced)))
     return _with_the_rest(cluster, decision, list(wanted.values()), found)
+
+
+def _labels(nodes: TopologyNodes, key: str) -> dict[str, str]:
+    """Return the labels of a domain that Kueue writes into the node selectors of its pods."""
+    levels = nodes.tree.levels
+    if nodes.tree.is_by_node:
+        return {levels[-1]: key}
+    leaf = next(d.leaf for d in nodes.tree.by_level[-1] if d.leaf is not None and d.leaf.key == key)
+    return dict(zip(levels, leaf.values, strict=True))
+
+
+def _ungated(wanted: Wanted, count: int, labels: dict[str, str]) -> Wanted:
+    """Return pods for the nodes of a domain: its labels, which these nodes have, replace selectors with the same keys."""
+    selection = wanted.template.selection
+    selector = {k: v for k, v in selection.selector.items() if k not in labels}
+    template = replace(wanted.template, selection=NodeSelection(selector, selection.terms))
+    return replace(wanted, template=template, count=count)
+
+
+def _replaced(wanted: Wanted, labels: dict[str, str]) -> Iterable[Reason]:
+    """Yield a reason for each selector of the pods that Kueue replaces by another value."""
+    template = wanted.pod_set.template
+    for key, value in template.selection.selector.items():
+        if labels.get(key, value) != value:
+            message = (
+                f"pod set {wanted.pod_set.name} selects {key}={value}, but Kueue does not look at it for this topology: it "
+                f"chooses a domain with {key}={labels[key]} and replaces the selector"
+            )
+            yield Reason(
+                ReasonCode.UNSCHEDULABLE, ReasonCause.SELECTOR, message, template.place.at("nodeSelector", key)
+            )
 
 
 def _groups(members: Iterable[LeafNode]) -> tuple[NodeGroup, ...]:
