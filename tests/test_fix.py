@@ -303,3 +303,13 @@ def test_a_file_that_cannot_be_written_stops_its_copies_and_no_other_file(
     assert "rewrote 1 object in c.yaml" in said
     assert "a.yaml is not rewritten, because its copy b.yaml cannot be" in said
     assert "error: 1 file cannot be rewritten: b.yaml (" in said
+
+
+def test_all_copies_of_an_object_are_rewritten_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    before, after = CASES["cohort"]
+    Path("many.yaml").write_text("---\n".join([before] * 30), encoding="utf-8")
+    Path("other.yaml").write_text(f"# another copy\n{before}", encoding="utf-8")
+    run(["check", "--fix", "--quiet", "."])
+    assert Path("many.yaml").read_text(encoding="utf-8") == "---\n".join([after] * 30)
+    assert Path("other.yaml").read_text(encoding="utf-8") == f"# another copy\n{after}"

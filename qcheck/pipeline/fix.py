@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 
+from qcheck.cluster.place import Place
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.documents.document import Document
 from qcheck.documents.edits import Unsafe, changed, edited
 from qcheck.documents.load import load
 from qcheck.documents.unified_diff import unified_diff
@@ -18,8 +20,9 @@ from qcheck.pipeline.gather import collect, modelled
 from qcheck.pipeline.what_if import with_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from qcheck.cluster.edits import Fix
     from qcheck.documents.edits import Change, Edit
     from qcheck.documents.load import Loaded
     from qcheck.documents.text import Route
@@ -49,14 +52,13 @@ def fixed_files(paths: Sequence[str], settings: Settings, watch: Watch) -> list[
     """Return the files that the safe fixes of all findings change, after the last fix, in order of path.
 
     Fixes are applied repeatedly: only one of several fixes of the same text applies at a time, and an object that several
-    files define is found in one of them at a time. Identical files are fixed together. Raises `BaselineError` like
-    `audit`.
+    files define differently is found in one of them at a time. Raises `BaselineError` like `audit`.
     """
     read = collect(paths, settings, watch)
     made: dict[str, Fixed] = {}
     rounds = 0
     while rounds < MOST_ROUNDS:
-        found = rewritten(checked(modelled(read, settings, watch), settings, watch))
+        found = rewritten(checked(modelled(read, settings, watch), settings, watch), read.loaded)
         found += _copies(found, read.loaded)
         if not found:
             break
@@ -69,23 +71,45 @@ def fixed_files(paths: Sequence[str], settings: Settings, watch: Watch) -> list[
 
 
 def _copies(found: Sequence[Fixed], files: Iterable[Loaded]) -> list[Fixed]:
-    """Return the same changes for the files that are identical to changed ones."""
+    """Return the same changes for the files that are identical to changed ones: Terraform's have no documents to compare."""
     by_text = {fixed.before: fixed for fixed in found}
     changed = {fixed.path for fixed in found}
-    same = [f.text.path for f in files if f.text.text in by_text and f.text.path not in changed]
-    texts = {f.text.path: f.text.text for f in files if f.text.path in same}
-    return [replace(by_text[texts[path]], path=path) for path in texts if os.path.isfile(path)]
+    paths = {f.text.path: f.text.text for f in files if f.text.text in by_text and f.text.path not in changed}
+    return [replace(by_text[text], path=path) for path, text in paths.items() if os.path.isfile(path)]
 
 
-def rewritten(result: Result) -> list[Fixed]:
-    """Return the files that the safe fixes of some findings change in one round.
+def _with_copies(fix: Fix, documents: Mapping[str, Sequence[Document]]) -> Iterator[Fix]:
+    """Yield a fix, and the same fix of each document that repeats the fixed one."""
+    yield fix
+    origins = {id(edit.place.origin): edit.place.origin for edit in fix.edits}
+    original = next(iter(origins.values()), None)
+    if len(origins) > 1 or not isinstance(original, Document):
+        return
+    for document in documents.get(_title(original), ()):
+        if document.data == original.data and (document.path, document.index) != (original.path, original.index):
+            edits = [replace(e, place=Place(document, e.place.route, on_key=e.place.on_key)) for e in fix.edits]
+            yield replace(fix, edits=tuple(edits))
+
+
+def _title(document: Document) -> str:
+    """Return what copies of a document have in common and most other documents have not."""
+    data = document.data
+    return f"{data.get('kind')} {data.get('metadata')}" if isinstance(data, dict) else ""
+
+
+def rewritten(result: Result, files: Iterable[Loaded] = ()) -> list[Fixed]:
+    """Return the files that the safe fixes of some findings change in one round, in all copies of an object alike.
 
     Suppressed findings are ignored, and so are rendered files and files that do not parse.
     """
     by_file: dict[str, list[Rewrite]] = {}
-    for found in (*result.counted, *result.baselined, *result.older):
-        for fix in found.fixes:
-            rewrite = rewrite_of(fix) if fix.is_safe else None
+    safe = [fix for found in (*result.counted, *result.baselined, *result.older) for fix in found.fixes if fix.is_safe]
+    documents: dict[str, list[Document]] = {}
+    for document in (d for file in (files if safe else ()) for d in file.documents):
+        documents.setdefault(_title(document), []).append(document)
+    for fix in safe:
+        for copy in _with_copies(fix, documents):
+            rewrite = rewrite_of(copy)
             if rewrite is not None and rewrite.edits:
                 by_file.setdefault(rewrite.edits[0].path, []).append(rewrite)
     done = (_file(path, rewrites) for path, rewrites in sorted(by_file.items()) if os.path.isfile(path))
