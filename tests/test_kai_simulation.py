@@ -182,6 +182,12 @@ def test_no_cycle_exceeds_nodes_or_limits_and_nobody_is_lost(given: tuple[ShardS
         assert not done & (run.running.keys() | run.waiting.keys())
 
 
+def test_samples_far_beyond_the_half_life_weigh_nothing() -> None:
+    past = Past(Window(size=7, half_life=0.0001), gpus(16))
+    past.add({"a": gpus(8)})
+    assert past.usage() == {"a": {}}
+
+
 @settings(max_examples=40, deadline=None)
 @given(runs(), st.integers(1, 5))
 def test_the_history_of_equal_samples_is_that_of_single_ones(

@@ -47,7 +47,7 @@ class Past:
         return len(self._runs) == 1 and self._runs[0][1] >= self._window.size
 
     def usage(self) -> Amounts:
-        """Return the fraction of the capacity that each queue held."""
+        """Return the fraction of the capacity that each queue held; samples far beyond the half-life weigh nothing."""
         age, whole = 1, 0.0
         sums: dict[str, list[float]] = {}
         for held, times in reversed(self._runs):
@@ -61,7 +61,7 @@ class Past:
             queue: {
                 dimension: each[at] / (whole * self._capacity[at])
                 for at, dimension in enumerate(DIMENSIONS)
-                if self._capacity[at]
+                if self._capacity[at] and whole
             }
             for queue, each in sums.items()
         }
