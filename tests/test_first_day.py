@@ -255,3 +255,23 @@ def test_what_no_tool_renders_here_is_left_as_a_comment(repository: Path, monkey
         "# Not rendered, because helm and kustomize are not installed (prod):"
         in (repository / "qcheck.yaml").read_text()
     )
+
+
+def test_directories_with_the_name_of_a_cluster_are_one_pattern(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for env in ("dev", "prod"):
+        for folder, name in (("clusters", "h100"), ("teams/vision", "a100"), ("teams/speech", "l4")):
+            path = tmp_path / folder / env / "flavors.yaml"
+            path.parent.mkdir(parents=True)
+            path.write_text(f"apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {{name: {name}}}\n")
+    common = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: WorkloadPriorityClass\nmetadata: {name: high}\nvalue: 100\n"
+    (tmp_path / "teams" / "classes.yaml").write_text(common)
+    assert entrypoint.run(["init"]) == 0
+    scopes = load_settings().scopes
+    assert [(s.name, s.include) for s in scopes] == [
+        ("dev", ("**/dev/**", "/teams/classes.yaml")),
+        ("prod", ("**/prod/**", "/teams/classes.yaml")),
+    ]
+    assert not [f for f in audit(["."], load_settings()).findings if f.rule and f.rule.id == "QC011"]

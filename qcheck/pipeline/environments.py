@@ -181,7 +181,8 @@ class _Repository:
         """Return as few patterns as possible for a cluster's own and common files, matching no other cluster's."""
         roots = [r for r in self.roots if not (r.needs_rendering and self._belongs(r.top.path, name))]
         paths = dict.fromkeys((*self.paths, *(r.top.path for r in roots)))
-        return tuple(self._cover("", [(p, self._belongs(p, name)) for p in paths]))
+        files = [(p, self._belongs(p, name)) for p in paths]
+        return tuple(_at_any_depth(self._cover("", files), files, name))
 
     def _belongs(self, path: str, name: str) -> bool:
         """Return whether a file is of this environment, or common to all."""
@@ -201,6 +202,20 @@ class _Repository:
             elif mine:
                 found.append(f"/{path}")
         return found + [pattern for inner, some in sorted(below.items()) for pattern in self._cover(inner, some)]
+
+
+def _at_any_depth(patterns: list[str], files: Sequence[tuple[str, bool]], name: str) -> list[str]:
+    """Return patterns with one for all directories that have an environment's name, if these contain only its files."""
+    found: list[str] = []
+    for pattern in patterns:
+        part = pattern.removesuffix("/**").rpartition("/")[2]
+        same = [p for p in patterns if p.endswith(f"/{part}/**") or p == f"{part}/**"]
+        named = _canonical(part) == name and pattern.endswith("/**") and len(same) > 1
+        if named and all(mine for path, mine in files if part in path.split("/")[:-1]):
+            pattern = f"**/{part}/**"
+        if pattern not in found:
+            found.append(pattern)
+    return found
 
 
 def _parting(one: str, other: str) -> set[str]:
