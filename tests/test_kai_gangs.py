@@ -100,3 +100,32 @@ def test_the_pods_that_start_together(manifest: str, admitted: bool, tmp_path: P
     (tmp_path / "asked.yaml").write_text(manifest, encoding="utf-8")
     ((_, verdict),) = admit([str(tmp_path / "asked.yaml")], [str(tmp_path / "cluster.yaml")]).verdicts
     assert (verdict.decision.queue, verdict.decision.admitted) == ("lab", admitted)
+
+
+SHARING = (
+    CLUSTER
+    + """\
+---
+apiVersion: kai.scheduler/v1
+kind: Config
+metadata: {name: kai-config}
+spec: {admission: {gpuSharing: true}}
+"""
+)
+
+
+@pytest.mark.parametrize(("workers", "runs"), [(15, True), (40, None)])
+def test_pods_with_different_parts_of_gpus_run_if_each_finds_a_device_of_its_own(
+    workers: int, runs: bool | None, tmp_path: Path
+) -> None:
+    """How pods with different parts share devices is not computed; with a device each they need not."""
+    manifest = training("PyTorchJob", "pytorchReplicaSpecs", {"Master": 1, "Worker": workers})
+    for part, of_kind in (("0.5", "Master"), ("0.1", "Worker")):
+        own = PODS.replace("{spec:", f'{{metadata: {{annotations: {{gpu-fraction: "{part}"}}}}, spec:', 1)
+        own = own.replace(", resources: {limits: {nvidia.com/gpu: 2}}", "")
+        line = next(line for line in manifest.splitlines() if of_kind in line)
+        manifest = manifest.replace(line, line.replace(PODS, own))
+    (tmp_path / "cluster.yaml").write_text(SHARING, encoding="utf-8")
+    (tmp_path / "asked.yaml").write_text(manifest, encoding="utf-8")
+    ((_, verdict),) = admit([str(tmp_path / "asked.yaml")], [str(tmp_path / "cluster.yaml")]).verdicts
+    assert (verdict.decision.admitted, verdict.runs) == (True, runs)

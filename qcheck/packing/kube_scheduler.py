@@ -86,7 +86,18 @@ def schedule(
             WantedPods(name=each.pod_set.name, template=each.template, request=request, count=each.count, hosts=found)
         )
     unknown = tuple(_not_judged(pods))
-    return _decide(cluster, pods, tuple(shapes), groups, unknown)
+    if not comparable and all(p.template.device_part is None or not p.template.device_part.memory for p in pods):
+        apart = _decide(cluster, pods, tuple(map(_with_own_devices, shapes)), groups, unknown)
+        if apart.runs:
+            return apart
+    sharing = tuple(_sharing_unknown(pods))
+    return _decide(cluster, pods, tuple(shapes), groups, (*sharing, *unknown))
+
+
+def _with_own_devices(shape: WantedPods) -> WantedPods:
+    """Return pods that share no device with others: each takes whole devices instead of parts, which is enough for it."""
+    part = shape.template.device_part
+    return shape if part is None else replace(shape, request={**shape.request, part.resource: part.devices})
 
 
 def _never_created(cluster: Cluster, pods: Wanted) -> Iterator[Reason]:
@@ -197,11 +208,14 @@ def _spread_unknown(pods: list[Wanted]) -> Iterator[Reason]:
             yield Reason(ReasonCode.UNSCHEDULABLE, ReasonCause.SPREAD, message, open_spreads[0].place)
 
 
-def _not_judged(pods: list[Wanted]) -> Iterator[Reason]:
+def _sharing_unknown(pods: list[Wanted]) -> Iterator[Reason]:
     part = common_part(each.template for each in pods)
     if part is not None and not are_comparable(each.template for each in pods):
         message = "the pods request different fractions of GPUs, or whole GPUs as well: how they share GPUs is unknown"
         yield Reason(ReasonCode.NODES_UNKNOWN, ReasonCause.UNCERTAIN, message, part.place)
+
+
+def _not_judged(pods: list[Wanted]) -> Iterator[Reason]:
     for each in pods:
         if each.template.has_pod_affinity:
             message = f"pod set {each.pod_set.name} has required pod (anti-)affinity, which depends on other pods"

@@ -104,7 +104,8 @@ def _of_training(job: Workload) -> KaiGang:
         least = written_number(job, *route)
         if least is not None:
             fault = fault or _beyond(route[-1], least, pods)
-            return _least(job, least, place_in(job, *route), fault)
+            masters = sum(p.count for p in job.pod_sets if p.name == "master" and job.id.kind == "PyTorchJob")
+            return _least(job, max(least, masters), place_in(job, *route), fault)
     return _least(job, pods, job.name_place, fault)
 
 
