@@ -176,3 +176,35 @@ def test_a_queue_that_is_missing_here_is_named_where_it_exists(
     (repository / "queues.yaml").write_text(f"{FLAVOR}---\n{QUEUE.replace('AMOUNT', '16')}---\n{NODES}---\n{further}")
     front(["admit", "job.yaml", "--in", "queues.yaml"])
     assert f"would help: {change}\n" in capsys.readouterr().out
+
+
+CPU_JOB = """\
+apiVersion: batch/v1
+kind: Job
+metadata: {name: serve, namespace: team, labels: {kueue.x-k8s.io/queue-name: team}}
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: main, image: server, resources: {requests: {cpu: 1, memory: 1Gi}}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("flavor", "job", "expected"),
+    [
+        (PLAIN_FLAVOR, CPU_JOB, "cannot tell whether it runs"),
+        (PLAIN_FLAVOR, PYTORCH_JOB, "admitted but pending"),
+        (FLAVOR, CPU_JOB, "admitted but pending"),
+        (PLAIN_FLAVOR, CPU_JOB.replace("restart", "nodeSelector: {gpu: h100}\n      restart"), "admitted but pending"),
+    ],
+    ids=["any node", "accelerators", "the flavor selects", "the pods select"],
+)
+def test_pods_may_run_on_the_nodes_of_the_clusters_own_pods(
+    repository: Path, capsys: pytest.CaptureFixture[str], flavor: str, job: str, expected: str
+) -> None:
+    queues = f"{flavor}---\n{QUEUE.replace('AMOUNT', '16')}---\n{TAINTED}"
+    for name, text in {"job.yaml": job, "queues.yaml": queues}.items():
+        (repository / name).write_text(text)
+    front(["admit", "job.yaml", "--in", "queues.yaml"])
+    assert expected in capsys.readouterr().out

@@ -7,6 +7,7 @@ of a gang are packed together, exactly.
 from __future__ import annotations
 
 from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
+from qcheck.cluster.resources import BASIC
 from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.packing.answer import DoesNotFit, Fits
@@ -14,7 +15,7 @@ from qcheck.packing.shared_devices import are_comparable, common_part, slots_req
 from qcheck.packing.solve import solved
 from qcheck.packing.workload_question import WantedPods, question
 from qcheck.supply.eligibility import hosts
-from qcheck.supply.node_demand import runtime_class
+from qcheck.supply.node_demand import demand_of, runtime_class
 from qcheck.supply.pod_requests import scheduled
 from qcheck.supply.supply import supply_of
 
@@ -122,6 +123,25 @@ def _never_created(cluster: Cluster, pods: Wanted) -> Iterator[Reason]:
             )
 
 
+def _may_use_unread_nodes(cluster: Cluster, shape: WantedPods) -> bool:
+    """Return whether pods may run on the nodes of the cluster's own pods, none of which was read.
+
+    They select no nodes, request no devices, and all nodes that were read repel them.
+    """
+    demand = demand_of(cluster, shape.template)
+    if demand.selection.keys or not BASIC.issuperset(shape.request):
+        return False
+    return supply_of(cluster).is_repelled_everywhere(demand.tolerations)
+
+
+def _plain_nodes_unread(pods: Wanted) -> Reason:
+    message = (
+        "every node that was read has a taint that the pods do not tolerate, so the nodes of the cluster's own pods were "
+        "not read: it is unknown where the pods can run"
+    )
+    return Reason(ReasonCode.NODES_UNKNOWN, ReasonCause.NO_NODES, message, pods.template.place)
+
+
 def _decide(
     cluster: Cluster,
     pods: list[Wanted],
@@ -135,6 +155,17 @@ def _decide(
     if isinstance(best, DoesNotFit):
         from qcheck.packing.unschedulable import obstacle  # 0.3 ms
 
+        elsewhere = [_may_use_unread_nodes(cluster, shape) for shape in shapes]
+        if any(elsewhere):
+            kept = [at for at, is_elsewhere in enumerate(elsewhere) if not is_elsewhere]
+            rest = (
+                _decide(cluster, [pods[at] for at in kept], tuple(shapes[at] for at in kept), groups, ())
+                if kept
+                else None
+            )
+            if rest is not None and rest.runs is False:
+                return rest
+            return Schedule(None, reasons=(_plain_nodes_unread(pods[elsewhere.index(True)]),))
         reason = obstacle(cluster, [p.pod_set for p in pods], shapes, usable, at_best, best.certificate)
         return Schedule(False if cluster.has_all(NODES) else None, reasons=(reason,))
     even = _spreading(at_best, usable)

@@ -27,7 +27,7 @@ PARTIAL = ("assert", "error", "patch", "update", "delete")
 """Operations of a test: the files of the first create objects, the files of the others are compared with objects."""
 BINDING = re.compile(r"^[^\n#]*:[ \t]*[\"']?\(\$\w", re.MULTILINE)
 """A value that Chainsaw computes, such as `($namespace)`."""
-STEP = re.compile(r"\d+-(?:assert|errors?)(?:[-.]|$)")
+STEP = re.compile(r"\d+-(?:(?:assert|errors)[-.]|error\.)")
 """The start of a file name of a test step that only compares."""
 WITH_STATUS = frozenset(
     {("apps", "Deployment"), ("apps", "StatefulSet"), ("apps", "DaemonSet"), ("apps", "ReplicaSet")}

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Hashable, Iterable
 
     from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.labels import Toleration
     from qcheck.cluster.pods import PodTemplate
     from qcheck.cluster.quota_pool import QuotaPool
 
@@ -31,10 +32,10 @@ OF_SYSTEM = frozenset({"CriticalAddonsOnly", "node-role.kubernetes.io/control-pl
 """Keys of taints that the cluster's own pods, such as those of CoreDNS, tolerate."""
 
 
-def _repels(group: NodeGroup, pool: QuotaPool) -> bool:
-    """Return whether a group has a taint that neither a pool nor the cluster's own pods tolerate."""
+def _repels(group: NodeGroup, tolerations: tuple[Toleration, ...]) -> bool:
+    """Return whether a group has a taint that neither these tolerations nor the cluster's own pods tolerate."""
     taints = group.classes[0].taints if group.classes else group.pool.taints if group.pool else ()
-    return any(t.key not in OF_SYSTEM for t in untolerated(lasting(taints), pool.tolerations))
+    return any(t.key not in OF_SYSTEM for t in untolerated(lasting(taints), tolerations))
 
 
 class Supply:
@@ -115,9 +116,13 @@ class Supply:
         the pool tolerates the taints of some node that was read, it is taken to mean that node.
         """
         found = self._cluster.quota_pools.get(pool)
-        if found is None or found.scheduler is not SchedulerName.KUEUE or found.node_labels or not self.groups:
+        if found is None or found.scheduler is not SchedulerName.KUEUE or found.node_labels:
             return False
-        return all(not group.nodes and _repels(group, found) for group in self.groups)
+        return self.is_repelled_everywhere(found.tolerations)
+
+    def is_repelled_everywhere(self, tolerations: tuple[Toleration, ...]) -> bool:
+        """Return whether all pools that were read repel pods with these tolerations and the cluster's own pods."""
+        return bool(self.groups) and all(not group.nodes and _repels(group, tolerations) for group in self.groups)
 
     def is_estimated(self, pool: str, resource: str) -> bool:
         return any(c.is_estimated(resource) for m in self.matches(pool) for c in m.group.classes)
