@@ -147,7 +147,8 @@ def test_a_removed_list_item_has_its_own_name(repository: Path) -> None:
         "queues/reserved.yaml", "            - {name: nvidia.com/gpu, nominalQuota: 80, borrowingLimit: 0}\n", ""
     )
     group = "spec.resourceGroups[cpu,memory,nvidia.com/gpu]"
-    assert f"{group}.flavors[h100].resources[nvidia.com/gpu]: 3 entries -> (not there)" in render_text(now())
+    item = "{name: nvidia.com/gpu, nominalQuota: 80, borrowingLimit: 0}"
+    assert f"{group}.flavors[h100].resources[nvidia.com/gpu]: {item} -> (not there)" in render_text(now())
 
 
 def test_two_directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -296,6 +296,7 @@ def test_an_edit_that_uncovers_a_hidden_error_says_so(tmp_path: Path, capsys: py
     [
         ("QC903-kai-children-exceed-parent/fail-department-too-small", [[("8", "16")], [("8", "4"), ("8", "4")]]),
         ("QC903-kai-children-exceed-parent/fail-parts-of-gpus", [[("1.5", "1.25")]]),
+        ("QC902-kai-limit-below-quota/fail-limit-below-quota", [[("8", "4")], [("4", "8")]]),
         ("QC953-volcano-amounts-out-of-order/fail-root-below-children", [[("16", "24")], [("16", "8"), ("16", "8")]]),
     ],
 )
@@ -367,3 +368,21 @@ def test_cuts_add_up_to_the_total(amounts: list[int], total: int, parts: int) ->
     assert sum(after) == bound
     assert all(0 <= now <= was for was, now in zip(before, after, strict=True))
     assert parts > 1 or all(n.denominator == 1 for n in after)
+
+
+def test_names_are_corrected_before_sums_are_met(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    queues = "".join(
+        f"---\napiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {{name: {name}}}\nspec:\n{parent}  resources:\n"
+        f"    gpu: {{quota: {quota}, overQuotaWeight: 1, limit: -1}}\n"
+        "    cpu: {quota: -1, overQuotaWeight: 1, limit: -1}\n    memory: {quota: -1, overQuotaWeight: 1, limit: -1}\n"
+        for name, parent, quota in (
+            ("lab", "", 40),
+            ("a", "  parentQueue: lab\n", 8),
+            ("b", "  parentQueue: labb\n", 8),
+        )
+    )
+    pool = "apiVersion: qcheck.dev/v1\nkind: NodePool\nmetadata: {name: h100}\nspec:\n  count: 4\n"
+    (tmp_path / "all.yaml").write_text(f"{pool}  allocatable: {{cpu: 96, memory: 900Gi, nvidia.com/gpu: 8}}\n{queues}")
+    _, found = suggested(capsys, str(tmp_path))
+    nodes = next(a for a in found["alternatives"] if a["kind"] == "nodes")
+    assert [(e["old"], e["new"]) for e in nodes["edits"]] == [("4", "5"), ("labb", "lab")]

@@ -27,6 +27,8 @@ SERVER_FIELDS = {
     ("metadata", field)
     for field in ("resourceVersion", "uid", "generation", "creationTimestamp", "managedFields", "selfLink")
 }
+LONGEST = 80
+"""The length up to which a list or mapping is written out."""
 LAST_APPLIED = ("metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration")
 
 
@@ -254,12 +256,24 @@ def _by_name(items: list[object]) -> dict[object, tuple[int, object]]:
     return named
 
 
+def _in_one_line(value: dict[str, object] | list[object]) -> str:
+    """Return a short list or mapping of plain values as text; empty for others."""
+    inner = value.values() if isinstance(value, dict) else value
+    if any(isinstance(each, (dict, list)) for each in inner):
+        return ""
+    if isinstance(value, dict):
+        text = f"{{{', '.join(f'{key}: {shown(each)}' for key, each in value.items())}}}"
+    else:
+        text = f"[{', '.join(str(shown(each)) for each in value)}]"
+    return text if len(text) <= LONGEST else ""
+
+
 def shown(value: object) -> str | None:
     """Return a short form of a value."""
     if value is MISSING:
         return None
     if isinstance(value, (dict, list)):
-        return f"{len(value)} entries" if len(value) != 1 else "1 entry"
+        return _in_one_line(value) or (f"{len(value)} entries" if len(value) != 1 else "1 entry")
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)

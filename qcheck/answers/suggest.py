@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 OVERDRAFT, WHOLE_NODES = "QC101", "QC505"
 VOLCANO_SUMS = ("QC951", "QC952")
-QUOTAS = ("QC107", "QC410", "QC504", "QC903", "QC953", *VOLCANO_SUMS)
+QUOTAS = ("QC107", "QC410", "QC504", "QC902", "QC903", "QC953", *VOLCANO_SUMS)
 JOB_NEVER_STARTS = "QC960"
 LABELS = ("QC201", "QC210", "QC513")
 """Rules whose fixes write an amount of quota, and rules whose fixes write a label; all others change a name."""

@@ -20,7 +20,7 @@ from qcheck.pipeline.attempt import JudgedProposal, contradicts, disjoint, key_o
 from qcheck.pipeline.new_findings import broken_workloads, gone, name, new_findings, shown
 from qcheck.pipeline.sums import shown_sums
 from qcheck.pipeline.trial import OBJECTS_JUDGED, Trials
-from qcheck.pipeline.uncovered import uncovered
+from qcheck.pipeline.uncovered import CORRECTED, uncovered
 from qcheck.pipeline.value_files import rewritten
 from qcheck.pipeline.weighed_proposals import WeighedProposals
 from qcheck.pipeline.what_if import Impossible, Replacement
@@ -137,13 +137,14 @@ class Search:
     def _further(self, attempt: JudgedProposal, way: Way | None) -> JudgedProposal | None:
         """Add one more proposal that helps, for many findings at once if possible; None if none helps.
 
-        Previously rejected proposals are retried only at the end, because those accepted since may have changed the
-        result.
+        Names and labels come first, because sums depend on them. Previously rejected proposals are retried only at the
+        end, because those accepted since may have changed the result.
         """
         findings = [*self._left(attempt.state), *self._uncovered(attempt.state)]
         every = [list(self._proposals(attempt.state, f, way)) for f in findings]
         fresh = [[p for p in mine if key_of(p) not in self._rejected] for mine in every]
-        together = self._together(attempt, [mine for mine in fresh if mine])
+        fresh = sorted((mine for mine in fresh if mine), key=lambda mine: mine[0].way not in CORRECTED)
+        together = self._together(attempt, [mine for mine in fresh if mine[0].way in CORRECTED] or fresh)
         if together is not None:
             return together
         again = [[p for p in mine if key_of(p) in self._rejected] for mine in every]

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.registry import rule
+from qcheck.checks.sum_edits import decimal
 from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue, KaiTerms
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
@@ -125,13 +126,15 @@ def _below(queue: KaiQueue, terms: KaiTerms) -> Finding:
         f"queue {queue.name} has {how} below its quota of "
         f"{named_amount(terms.dimension, terms.quota)}: it can never use what it is entitled to"
     )
-    return (
-        finding(terms.limit_place, message, f"limit {limit}")
-        .near(terms.quota_place, "the quota")
-        .about(queue.id)
-        .with_data(
-            queue=queue.name, resource=terms.dimension.value, limit=_plain(terms.limit), quota=_plain(terms.quota)
-        )
+    quota = shown(terms.dimension, terms.quota)
+    found = finding(terms.limit_place, message, f"limit {limit}").near(terms.quota_place, "the quota").about(queue.id)
+    higher, lower = decimal(terms.written_quota), decimal(terms.written_limit)
+    if higher and terms.limit_place.exists:
+        found = found.offering(terms.limit_place, higher, f"Raise the limit of {queue.name} from {limit} to {quota}.")
+    if lower and terms.limit > 0 and terms.quota_place.exists:
+        found = found.offering(terms.quota_place, lower, f"Lower the quota of {queue.name} from {quota} to {limit}.")
+    return found.with_data(
+        queue=queue.name, resource=terms.dimension.value, limit=_plain(terms.limit), quota=_plain(terms.quota)
     )
 
 
