@@ -104,6 +104,24 @@ def test_more_quota_than_nodes_is_rejected_with_the_sum(tmp_path: Path, capsys: 
     assert "64" in rejected["why"]
 
 
+def test_a_raised_memory_quota_is_worded_as_it_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    queue = """apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: research}
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+  - coveredResources: [nvidia.com/gpu, memory]
+    flavors:
+    - {name: h100, resources: [{name: nvidia.com/gpu, nominalQuota: 64}, {name: memory, nominalQuota: 3000}]}
+"""
+    parts = [FLAVOR, POOL % {"nodes": 10}, queue, local_queue("lab", queue="research"), JOB % {"pods": 2, "devices": 8}]
+    text = "---\n".join(parts).replace("          limits:", "          requests: {memory: 600Gi}\n          limits:")
+    found = suggested(tmp_path, capsys, text)
+    raised = [a for a in found["alternatives"] if a["kind"] == "quota"]
+    assert [(a["words"].rpartition(" ")[2], a["edits"][0]["new"]) for a in raised] == [("1200Gi", "1200Gi")]
+
+
 def test_pods_of_seven_where_a_daemon_set_takes_the_eighth(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = suggested(tmp_path, capsys, BASE % {"nodes": 4, "quota": 28} + JOB % {"pods": 3, "devices": 8} + DAEMON_SET)
     kinds = edits(found)

@@ -221,11 +221,11 @@ def more_quota(trial: _Trial, verdict: Verdict) -> Iterator[WorkloadChange]:
         changed = with_quotas(cluster, {(queue.name, *quota.key): raised})
         after = judge(changed, verdict.workload)
         if after.admitted:
-            now, was = (written_amount(quota.resource, n) for n in (raised, quota.nominal))
+            was, now = written_amount(quota.resource, quota.nominal), written_amount(quota.resource, raised, up=True)
             yield WorkloadChange(
                 f"raise nominalQuota of {queue.name} for {quota.resource} in {quota.flavor} from {was} to {now}",
                 Way.RAISE_QUOTA,
-                ((quota.nominal_place, written_amount(quota.resource, raised, up=True)),),
+                ((quota.nominal_place, now),),
                 can_run=after.runs is not False,
             )
             return
