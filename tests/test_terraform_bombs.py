@@ -47,6 +47,7 @@ QUEUE = """\
 apiVersion: kueue.x-k8s.io/v1beta2
 kind: ResourceFlavor
 metadata: {name: all}
+spec: {tolerations: [{key: nvidia.com/gpu, operator: Exists}]}
 ---
 apiVersion: kueue.x-k8s.io/v1beta2
 kind: ClusterQueue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -520,3 +521,20 @@ def test_a_misspelled_choice_of_rules_is_itself_reported(
     told = capsys.readouterr().out
     assert "error[QC014]" in told
     assert "QC1O1" in told
+
+
+@pytest.mark.parametrize("name", ["dump.json", "dump.yaml"])
+def test_a_list_of_objects_is_read(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    flavor = {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "ResourceFlavor", "metadata": {"name": "h100"}}
+    queue = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "LocalQueue", "metadata": {"name": "a", "namespace": "b"}}
+    (tmp_path / name).write_text(json.dumps([flavor, {**queue, "spec": {"clusterQueue": "none"}}, 3, {}]))
+    (tmp_path / "numbers.json").write_text("[1, 2]")
+    assert front(["check", ".", "--format", "json"]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert report["inputs"]["objects"] == 2
+    assert "QC402" in {f["rule"] for f in report["findings"]}
+    front(["check", ".", "--fix", "--quiet"])
+    assert json.loads((tmp_path / name).read_text())[0]["apiVersion"] == "kueue.x-k8s.io/v1beta2"

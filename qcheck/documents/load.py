@@ -248,7 +248,7 @@ def _keep(
     if wanted and not _wants(document.data, wanted, text):
         loaded.passed_over += 1
         return
-    items = document.data.get("items") if isinstance(document.data, dict) else None
+    items = document.data.get("items") if isinstance(document.data, dict) else document.data
     if isinstance(items, list) and len(items) > limit.documents:
         message = f"the list has {len(items):,} items, more than the limit of {limit.documents:,}, and was not read"
         loaded.faults.append(over_limit("documents", message, loaded.text.spot(document.start, document.start)))
@@ -258,6 +258,8 @@ def _keep(
 
 
 def _wants(data: object, wanted: Wanted, text: str) -> bool:
+    if isinstance(data, list) and any(isinstance(i, dict) and i.get("apiVersion") and i.get("kind") for i in data):
+        return True
     if not isinstance(data, dict):
         return wanted("", "", text)
     version, kind = str(data.get("apiVersion") or ""), str(data.get("kind") or "")

@@ -95,13 +95,18 @@ def mentions_settings(text: str) -> bool:
 
 
 def roots(document: Document) -> Iterator[Cursor]:
-    """Yield the objects of a document: itself, or the items of a List. A file that Spark completes to pods has none."""
+    """Yield the objects of a document: itself, or the items of a List or list.
+
+    A file that Spark completes to pods has none.
+    """
     whole = root(document)
     kind = whole["kind"].text() or ""
     if kind == "Pod" and re.search(POD_TEMPLATE, document.path) and _is_partial(whole["spec"]):
         return
     if kind.endswith("List") and isinstance(whole["items"].data, list):
         yield from whole.items_at("items")
+    elif isinstance(whole.data, list):
+        yield from whole.items()
     else:
         yield whole
 

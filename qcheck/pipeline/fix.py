@@ -133,8 +133,8 @@ def _file(path: str, rewrites: Sequence[Rewrite]) -> Fixed | None:
 
 
 def _object_route(route: Route) -> Route:
-    """Return the part of a route that leads to the object: that of a List's item, else nothing."""
-    return route[:2] if route[:1] == ("items",) else ()
+    """Return the part of a route that leads to the object: that of an item of a List or list, else nothing."""
+    return route[:2] if route[:1] == ("items",) else tuple(step for step in route[:1] if isinstance(step, int))
 
 
 def _checked(path: str, text: str, edits: list[Edit], asked: dict[int, list[Change]], objects: int) -> Fixed | None:
