@@ -301,7 +301,7 @@ def test_a_file_that_cannot_be_written_stops_its_copies_and_no_other_file(
     assert Path("c.yaml").read_text(encoding="utf-8") == after.replace("name: ", "name: other-")
     said = capsys.readouterr().err
     assert "rewrote 1 object in c.yaml" in said
-    assert "a.yaml is not rewritten, because its copy b.yaml cannot be" in said
+    assert "a.yaml is not rewritten, because its copy b.yaml cannot be rewritten" in said
     assert "error: 1 file cannot be rewritten: b.yaml (" in said
 
 

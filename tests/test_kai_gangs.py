@@ -76,16 +76,16 @@ CASES = {
     "a kind without a gang": (training("PaddleJob", "paddleReplicaSpecs", {"Worker": 8}), True),
     "pods of a Job": (job("{}"), True),
     "the minimum of a Job": (job(f'{{{LEAST}: "4"}}'), True),
-    "too large a minimum of a Job": (job(f'{{{LEAST}: "5"}}'), False),
-    "a minimum that a Job never has": (job(f'{{{LEAST}: "6"}}'), False),
-    "a minimum that is no number": (job(f"{{{LEAST}: four}}"), False),
+    "a minimum of a Job above the quota": (job(f'{{{LEAST}: "5"}}'), False),
+    "a minimum of a Job above its pods": (job(f'{{{LEAST}: "6"}}'), False),
+    "a minimum of a Job that is not a number": (job(f"{{{LEAST}: four}}"), False),
     "all of a JobSet": (job_set(1), True),
     "too much of a JobSet": (job_set(2), False),
     "a JobSet in order": (job_set(2, policy="{startupPolicyOrder: InOrder}"), True),
     "two of three replicated jobs": (job_set(2, f'{{{LEAST}: "2"}}'), True),
     "a minimum of each Job": (job_set(2, of_job=f'{{{LEAST}: "1"}}'), True),
-    "a minimum of each Job that it never has": (job_set(1, of_job=f'{{{LEAST}: "2"}}'), False),
-    "a minimum of each Job of 0": (job_set(1, of_job=f'{{{LEAST}: "0"}}'), False),
+    "a minimum of each Job above its pods": (job_set(1, of_job=f'{{{LEAST}: "2"}}'), False),
+    "a minimum of 0 for each Job": (job_set(1, of_job=f'{{{LEAST}: "0"}}'), False),
     "a JobSet with a minimum of 0": (job_set(1, f'{{{LEAST}: "0"}}'), False),
     "Ray workers": (ray("replicas: 3"), True),
     "too many Ray workers": (ray("replicas: 4"), False),
@@ -118,7 +118,7 @@ spec: {admission: {gpuSharing: true}}
 def test_pods_with_different_parts_of_gpus_run_if_each_finds_a_device_of_its_own(
     workers: int, runs: bool | None, tmp_path: Path
 ) -> None:
-    """How pods with different parts share devices is not computed; with a device each they need not."""
+    """How pods with different parts share devices is not computed. With a device for each pod, they need not share."""
     manifest = training("PyTorchJob", "pytorchReplicaSpecs", {"Master": 1, "Worker": workers})
     for part, of_kind in (("0.5", "Master"), ("0.1", "Worker")):
         own = PODS.replace("{spec:", f'{{metadata: {{annotations: {{gpu-fraction: "{part}"}}}}, spec:', 1)

@@ -182,7 +182,7 @@ def test_no_cycle_exceeds_nodes_or_limits_and_nobody_is_lost(given: tuple[ShardS
         assert not done & (run.running.keys() | run.waiting.keys())
 
 
-def test_samples_far_beyond_the_half_life_weigh_nothing() -> None:
+def test_samples_far_beyond_the_half_life_have_no_weight() -> None:
     past = Past(Window(size=7, half_life=0.0001), gpus(16))
     past.add({"a": gpus(8)})
     assert past.usage() == {"a": {}}

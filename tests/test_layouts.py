@@ -1,4 +1,4 @@
-"""Layouts of repositories: objects beside files of tests, kustomizations and clusters that were only partly read."""
+"""Repositories with test files or kustomizations next to objects, and clusters of which only a part was read."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ STATUS_ONLY = (
         ("policies/web.yaml", STATUS_ONLY.replace("status:", "metadate:"), True),
     ],
 )
-def test_what_a_test_or_a_policy_expects_is_no_object(repository: Path, path: str, text: str, is_read: bool) -> None:
+def test_expected_states_of_tests_and_policies_are_not_objects(
+    repository: Path, path: str, text: str, is_read: bool
+) -> None:
     found = said(repository, {"tests/a/chainsaw-test.yaml": CHAINSAW, path: text}, "QC003")
     assert bool(found) is is_read
     assert [n.path for n in audit(["."]).inputs.not_read] == ([] if is_read else [path])
@@ -117,17 +119,17 @@ PLAIN_NODES = NODES.replace("h100", "plain").replace(", nvidia.com/gpu: 8", "")
         (f"{TAINTED}---\n{PLAIN_NODES}", PLAIN_FLAVOR, {"cpu": 500}, [("QC101", "error")]),
         (TAINTED, PLAIN_FLAVOR, {"nvidia.com/gpu": 24}, [("QC101", "error"), ("QC202", "warning")]),
     ],
-    ids=["unread nodes", "the flavor tolerates", "the flavor selects", "they are here", "accelerators"],
+    ids=["unread nodes", "the flavor tolerates", "the flavor selects", "plain nodes are read", "accelerators"],
 )
-def test_a_cluster_has_nodes_for_its_own_pods(
+def test_the_nodes_for_system_pods_may_not_have_been_read(
     repository: Path, nodes: str, flavor: str, quota: dict[str, int], expected: list[tuple[str, str]]
 ) -> None:
-    """A flavor without labels selects them too, so the nodes that were read prove nothing about it."""
+    """A flavor without labels also selects these nodes, so the nodes that were read prove nothing about it."""
     queues = f"{flavor}---\n{cluster_queue(quota)}---\n{local_queue('team', name='team')}"
     assert said(repository, {"nodes.yaml": nodes, "queues.yaml": queues}, "QC010", "QC101", "QC202") == expected
 
 
-def test_a_workload_is_no_proof_if_nodes_were_not_read(repository: Path) -> None:
+def test_a_workload_proves_nothing_if_nodes_were_not_read(repository: Path) -> None:
     queues = f"{PLAIN_FLAVOR}---\n{QUEUE.replace('AMOUNT', '16')}"
     files = {"nodes.yaml": TAINTED, "queues.yaml": queues, "job.yaml": PYTORCH_JOB}
     assert said(repository, files, "QC202") == [("QC202", "warning")]
@@ -143,7 +145,7 @@ def test_nodes_with_accelerators_are_named_if_there_is_no_quota(
     assert capsys.readouterr().out == "no quota was found; the nodes of h100 have accelerators\n"
 
 
-def test_a_change_without_nodes_shows_no_figures_of_nodes_and_short_names_of_items(
+def test_a_change_without_nodes_shows_no_node_figures_and_short_names_of_items(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     script = "import time; " * 50
@@ -167,7 +169,7 @@ def test_a_change_without_nodes_shows_no_figures_of_nodes_and_short_names_of_ite
         ("namespace: empty, ", "team", "create it"),
     ],
 )
-def test_a_queue_that_is_missing_here_is_named_where_it_exists(
+def test_help_names_the_namespaces_that_have_the_missing_queue(
     repository: Path, capsys: pytest.CaptureFixture[str], namespace: str, queue: str, change: str
 ) -> None:
     job = PYTORCH_JOB.replace("namespace: team, ", namespace).replace("queue-name: team", f"queue-name: {queue}")
@@ -200,7 +202,7 @@ spec:
     ],
     ids=["any node", "accelerators", "the flavor selects", "the pods select"],
 )
-def test_pods_may_run_on_the_nodes_of_the_clusters_own_pods(
+def test_pods_may_run_on_the_nodes_for_system_pods(
     repository: Path, capsys: pytest.CaptureFixture[str], flavor: str, job: str, expected: str
 ) -> None:
     queues = f"{flavor}---\n{QUEUE.replace('AMOUNT', '16')}---\n{TAINTED}"

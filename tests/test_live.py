@@ -140,7 +140,7 @@ def test_a_snapshot_repeats_the_check_offline(here: Path, capsysbinary: pytest.C
         assert redact or offline == live
 
 
-def test_a_snapshot_is_no_template(here: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_a_snapshot_is_not_a_template(here: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     config = thing("kai.scheduler/v1", "Config", "kai-config", spec={"admission": "..."})
     install(here / "bin", [*cluster(), config])
     assert run(["snapshot", "--live", "--output", "snapshot.yaml"]) == 0

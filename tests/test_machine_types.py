@@ -108,6 +108,6 @@ def test_azure_does_not_care_about_case() -> None:
     ("name", "chips"),
     [("ct4p-hightpu-4t", 4), ("ct5p-hightpu-2t", 2), ("tpu7x-ultra-4t", None), ("tpu8-standard-8t", 8)],
 )
-def test_the_name_of_a_tpu_type_tells_its_chips(name: str, chips: int | None) -> None:
+def test_the_name_of_a_tpu_type_states_its_chips(name: str, chips: int | None) -> None:
     found = machine_catalogue.find(name, "gcp")
     assert (found and (found.resource, found.count)) == (chips and ("google.com/tpu", chips))

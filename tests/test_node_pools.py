@@ -371,7 +371,7 @@ def test_ibm_flavors_name_machine_profiles(tmp_path: Path, flavor: str, model: s
 def test_the_gpus_of_a_compute_class_determine_its_machines(
     tmp_path: Path, accelerator: str, count: int, machine: str | None
 ) -> None:
-    """Machines with one L4 are of several sizes; a T4 is attached to machines of any size."""
+    """Machines with one L4 have several sizes. A T4 can be attached to machines of any size."""
     (tmp_path / "class.yaml").write_text(
         "apiVersion: cloud.google.com/v1\nkind: ComputeClass\nmetadata: {name: gpu}\n"
         f"spec: {{priorities: [{{gpu: {{type: {accelerator}, count: {count}}}}}]}}\n"

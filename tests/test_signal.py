@@ -95,7 +95,7 @@ def folded(folder: Path, cause: str) -> set[str]:
         ("QC507-gang-exceeds-domain/fail-larger-than-a-rack", "QC507"),
     ],
 )
-def test_what_remains_once_a_taint_is_tolerated_is_not_folded(case: str, remaining: str, tmp_path: Path) -> None:
+def test_findings_that_a_toleration_does_not_resolve_are_not_folded(case: str, remaining: str, tmp_path: Path) -> None:
     for file in (RULES / case).glob("*.yaml"):
         (tmp_path / file.name).write_text(file.read_text().replace("  taints:\n", UNTOLERATED))
     found = {f.rule.id for f in audit([str(tmp_path)]).findings if f.rule}

@@ -246,7 +246,7 @@ def test_an_owner_takes_back_what_is_borrowed() -> None:
     assert [p.cause for c in found.timeline.cycles for p in c.preempted] == [Cause.RECLAMATION]
 
 
-def test_a_queue_is_within_its_own_quota_by_what_it_holds_before_any_preemption() -> None:
+def test_whether_a_queue_is_within_its_own_quota_is_decided_before_any_preemption() -> None:
     mine: Spec = {"preemption": {"withinClusterQueue": "LowerPriority", "reclaimWithinCohort": "Any"}}
     queues = {
         "a": {"cohortName": "c", **mine, "cells": {"f": {"nominalQuota": 4}}},

@@ -258,7 +258,7 @@ JOB = (
 
 
 def hidden(size: int) -> str:
-    """A misspelled label, which hides that the quota exceeds the nodes and that a pod exceeds a node."""
+    """A misspelled label that hides two errors: the quota exceeds the nodes, and a pod exceeds a node."""
     return (
         cluster([24], 2).replace("nodeLabels: {gpu: h100}", "nodeLabels: {gpu: h1000}")
         + "---\n"
@@ -266,7 +266,7 @@ def hidden(size: int) -> str:
     )
 
 
-def test_an_edit_that_uncovers_a_hidden_error_is_combined_with_one_for_that(
+def test_an_edit_that_uncovers_a_hidden_error_is_combined_with_an_edit_for_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "all.yaml").write_text(hidden(8))
@@ -277,7 +277,9 @@ def test_an_edit_that_uncovers_a_hidden_error_is_combined_with_one_for_that(
     assert run(["suggest", str(tmp_path), "--write"]) == 0
 
 
-def test_an_edit_that_uncovers_a_hidden_error_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_alternative_lists_a_hidden_error_that_it_uncovers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "all.yaml").write_text(
         hidden(16).replace("apiVersion: batch/v1", "# qcheck: keep\napiVersion: batch/v1")
     )
@@ -352,7 +354,9 @@ def test_a_volcano_job_larger_than_the_nodes_gets_nodes_or_starts_with_fewer_pod
     assert run(["suggest", str(tmp_path), "--write", "--pick", "2"]) == 0
 
 
-def test_what_no_value_resolves_gets_the_advice_of_its_rule(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_findings_that_no_value_resolves_show_the_advice_of_their_rule(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     shutil.copytree(FIXTURES / "rules/QC953-volcano-amounts-out-of-order/fail-order-in-one-queue", tmp_path / "case")
     assert run(["suggest", str(tmp_path / "case")]) == 1
     shown = capsys.readouterr().out

@@ -440,7 +440,7 @@ def test_alternatives_do_not_prove_a_conflict(repository: Path, one: str, other:
     assert {each[1] for each in said(repository, files, "QC011")} == {severity}
 
 
-def test_the_clusters_of_multikueue_have_queues_of_the_same_names(repository: Path) -> None:
+def test_the_clusters_of_multikueue_may_have_queues_with_the_same_names(repository: Path) -> None:
     files = {"manager.yaml": FLAVOR, "worker.yaml": FLAVOR.replace("metadata: {", "metadata: {annotations: {a: b}, ")}
     worker = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: MultiKueueCluster\nmetadata: {name: worker}\nspec: SOURCE\n"
     source = "{clusterSource: {kubeConfig: {location: worker, locationType: Secret}}}"

@@ -1,4 +1,4 @@
-"""Which pods Volcano starts together: pods of an operator's gang, of a pod group in a manifest, and of several sets."""
+"""The pods that Volcano starts together: an operator's gang, a pod group in a manifest, and several pod sets."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ CASES = {
         "lab",
         False,
     ),
-    "its queue is enough": (training(4, "{queue: lab}", pods(2, scheduler="")), "lab", False),
+    "a queue without a scheduler name": (training(4, "{queue: lab}", pods(2, scheduler="")), "lab", False),
     "the workers of a Ray cluster": (ray(QUEUE, "", "replicas: 3"), "lab", True),
     "too many workers": (ray(QUEUE, "", "replicas: 4"), "lab", False),
     "workers up to the maximum": (ray(QUEUE, "", "replicas: 4, maxReplicas: 3"), "lab", True),
@@ -113,7 +113,7 @@ CASES = {
     "each Job of a JobSet alone": (job_set(8), "lab", True),
     "one Job of a JobSet too large": (job_set(9), "lab", False),
     "a member of a pod group that fits": (member(2), "lab", True),
-    "a member of a pod group that does not": (member(3), "lab", False),
+    "a member of a pod group that does not fit": (member(3), "lab", False),
 }
 
 

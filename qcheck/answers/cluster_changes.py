@@ -90,12 +90,12 @@ class CapacityChange(Value):
 
 
 def as_written(written: WrittenObject) -> object:
-    """Return the data of an object as its file states it."""
+    """Return the data of an object as written in its file."""
     return written.data
 
 
 class ClusterChange(Value, cached=True):
-    """One cluster before and after. `newest` converts objects whose apiVersion differs, so that only meaning counts."""
+    """One cluster before and after. `newest` converts objects whose apiVersion differs, to compare only their content."""
 
     before: Cluster
     after: Cluster

@@ -47,7 +47,7 @@ def judge(cluster: Cluster, workload: Workload) -> Verdict:
 
 
 def _may_stay_suspended(decision: Decision) -> bool:
-    """Return whether the manager ignores the workload's namespace, which its webhook may not."""
+    """Return whether the manager ignores the workload's namespace; its webhook may still suspend the job."""
     return any(r.cause is ReasonCause.NAMESPACE_EXCLUDED for r in decision.reasons)
 
 

@@ -106,7 +106,7 @@ def _changed_workloads(cluster: Cluster, found: Finding) -> Iterator[Proposal]:
 
 @answered_once
 def _written(cluster: Cluster, verdict: Verdict) -> list[tuple[Way, WorkloadChange]]:
-    """Return the changes of a workload that replace values; several findings may name it."""
+    """Return the changes of a workload that replace values. Cached, because several findings may name the workload."""
     return [(c.way, c) for c in changes(cluster, verdict) if c.way is not None and c.values]
 
 
@@ -126,7 +126,7 @@ def _concerned(cluster: Cluster, found: Finding) -> list[Verdict]:
 
 @view
 def _not_running(cluster: Cluster) -> dict[str, list[Verdict]]:
-    """Return the verdicts on workloads that do not run, by the workload's name."""
+    """Return the verdicts on workloads that do not run, by workload id."""
     by_name: dict[str, list[Verdict]] = {}
     for verdict in verdicts_of(cluster):
         if verdict.runs is False:

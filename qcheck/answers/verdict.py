@@ -52,7 +52,7 @@ class Verdict(Value):
 
     @property
     def _outcome_of_pods(self) -> str:
-        """The fate of pods that never run: rejected when they are created, pending, or unknown which of the two."""
+        """The outcome for pods that never run: rejected on creation, pending, or one of the two."""
         codes = {r.code for r in self.reasons}
         if ReasonCode.REJECTED not in codes:
             return "pending"

@@ -1,4 +1,4 @@
-"""Edits of amounts that add up to more than another amount allows."""
+"""Edits of amounts whose sum exceeds a bound."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 
 
 def cut(amounts: Sequence[Fraction], total: Fraction) -> list[Fraction]:
-    """Return amounts that add up to a smaller total: only the largest is lowered if some of it is left, else all evenly.
+    """Return amounts that add up to a smaller total.
 
-    The parts are whole numbers if the amounts are.
+    Only the largest amount is lowered, if it stays above 0; otherwise the largest amounts are lowered to one level. The
+    results are whole numbers if the amounts and the total are.
     """
     excess = sum(amounts, Fraction(0)) - total
     largest = max(range(len(amounts)), key=lambda at: amounts[at])
@@ -33,7 +34,7 @@ def cut(amounts: Sequence[Fraction], total: Fraction) -> list[Fraction]:
 
 
 def _level(rising: Sequence[Fraction], total: Fraction) -> Fraction:
-    """Return the bound on each amount with which they add up to a total."""
+    """Return the level to which the amounts must be capped so that they add up to a total."""
     for at, below in enumerate(accumulate(rising, initial=Fraction(0))):
         if at < len(rising) and below + rising[at] * (len(rising) - at) >= total:
             return (total - below) / (len(rising) - at)
@@ -41,7 +42,7 @@ def _level(rising: Sequence[Fraction], total: Fraction) -> Fraction:
 
 
 def decimal(amount: Fraction) -> str | None:
-    """Return an amount as a decimal number; None if it has no finite one with up to nine digits."""
+    """Return an amount as a decimal number; None if it needs more than nine decimal places."""
     scaled = amount * 10**9
     if scaled.denominator != 1:
         return None

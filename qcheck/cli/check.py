@@ -85,7 +85,7 @@ def _show_fixes(options: CheckOptions, settings: Settings, watch: ProgressReport
 
 
 def _fix(options: CheckOptions, settings: Settings, watch: ProgressReporter) -> None:
-    """Rewrite the files and list them. Raises `UsageError` after the others if one cannot be written."""
+    """Rewrite the files and list them. Raises `UsageError` at the end if a file could not be written."""
     from qcheck.pipeline.fix import write_all  # 2 ms
 
     written, left = write_all(_fixes(options, settings, watch))

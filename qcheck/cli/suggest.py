@@ -140,7 +140,7 @@ def _write(found: Suggestions, pick: int) -> None:
         raise UsageError(f"--pick {pick}: there {'is' if len(found.alternatives) == 1 else 'are'} {there}")
     files = rewritten(found.alternatives[pick - 1].edits)
     if unwritable := [f"{file.path} ({why})" for file in files if (why := obstacle(file))]:
-        hint = "Nothing was written. Apply the patch of --format patch."
+        hint = "Nothing was written. Apply the patch that --format patch prints."
         raise UsageError(f"the files cannot be rewritten: {', '.join(unwritable)}", hint)
     try:
         for file in files:

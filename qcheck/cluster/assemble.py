@@ -116,7 +116,7 @@ def assemble(
 
 
 def _beside(nodes: list[Node], static_pods: list[workloads.StaticPod]) -> list[Node]:
-    """Return the nodes without what their static pods take: requests, and one pod slot each."""
+    """Return the nodes minus the requests of their static pods and one pod slot for each."""
     taken: dict[str, Counter[str]] = {}
     for pod in static_pods:
         taken.setdefault(pod.node, Counter()).update({**pod.template.amounts(), "pods": 1})

@@ -26,7 +26,7 @@ _WITH_DAYS = re.compile(r"[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|[s
 
 
 def is_long_duration(text: str) -> bool:
-    """Return whether a text is a Go duration that may also have days and weeks, as some arguments of KAI may."""
+    """Return whether a text is a Go duration, possibly with days and weeks, which some arguments of KAI accept."""
     return _WITH_DAYS.fullmatch(text) is not None
 
 

@@ -152,7 +152,7 @@ class DaemonSet(Object):
 
 
 class StaticPod(Object):
-    """A pod that the kubelet of `node` runs from a file of its own, as its mirror pod shows."""
+    """A static pod of `node`, known from its mirror pod. The kubelet runs static pods from local files."""
 
     node: str
     template: PodTemplate

@@ -64,7 +64,7 @@ class Cursor:
         return self[key].items() if listed else []
 
     def objects_at(self, key: str) -> list[Cursor]:
-        """Return the items under a key that are objects; anything else is reported by the validation of the structure."""
+        """Return the items under a key that are objects. The validation of the structure reports all others."""
         return [each for each in self.items_at(key) if isinstance(each.data, dict)]
 
     def text(self) -> str | None:

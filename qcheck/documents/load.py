@@ -26,7 +26,7 @@ MARKER = r"(?m)(?:^|(?<=\r))---(?=[ \t\r\n]|\Z)"
 """The start of a document. Nothing else can start a line with it, not even a block scalar."""
 NAMED = r"""(?m)^[ \t]*["']?(?:apiVersion|kind)["']?[ \t]*:"""
 SNAPSHOT = "# qcheck snapshot: "
-"""The start of a snapshot of a running cluster. In it, `{{` or `...` is no placeholder but a value."""
+"""The first line of a snapshot of a running cluster, in which `{{` and `...` are values and not placeholders."""
 SOURCE = "# Source: "
 """The comment in which helm names the template of a document."""
 DROPPED = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*[ \t]*(?:#[^\r\n]*)?\Z")

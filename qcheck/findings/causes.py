@@ -22,7 +22,7 @@ FLAVOR, DAEMON_SET, FIELD, WORKLOAD, UNREAD = "flavor", "daemon set", "field", "
 class Consequence(Value):
     """A pair of rules, and what two of their findings must share.
 
-    Only pairs whose second finding disappears once the first is fixed are listed.
+    The table lists only pairs whose second finding disappears once the first is fixed.
 
     `shared`: FLAVOR, if no domain of its topology has a node; DAEMON_SET, if it alone is the reason; FIELD, if both are
     about one field or a part of it; WORKLOAD; UNREAD if the thing is missing and a file that could define it was not
@@ -138,12 +138,12 @@ def _as_consequence(found: Finding) -> Iterator[tuple[str, str, str]]:
 
 
 def _without_nodes(found: Finding) -> list[str]:
-    """Return the flavors of a finding, unless some domain of their topology has nodes."""
+    """Return the flavors of a finding; none if some domain of their topology has nodes."""
     return [] if found.data.get("largest") else [n for e in ("flavor", "flavors") for n in _texts(found.data.get(e))]
 
 
 def _only_daemon_set(found: Finding) -> list[str]:
-    """Return the DaemonSet that a finding is about, or the only one that it is due to."""
+    """Return the DaemonSet that a finding is about, or its cause if that is a single DaemonSet."""
     names = _texts(found.data.get("daemonSets"))
     is_about = found.object is not None and found.object.kind == "DaemonSet"
     return [str(found.object)] if is_about else names if len(names) == 1 else []
@@ -165,7 +165,7 @@ _THINGS: dict[str, Callable[[Finding], list[str]]] = {
     WORKLOAD: _workloads,
     UNREAD: lambda _: [UNREAD],
 }
-"""The things of each kind that a finding is about, by name; all unread inputs are one thing."""
+"""The names of the things that a finding is about, by kind. All unread inputs have one name."""
 
 
 def _texts(value: Datum) -> list[str]:

@@ -51,7 +51,7 @@ class Alternative(Value):
     """Edits that were applied and judged.
 
     `resolves` and `leaves` are fingerprints of findings; `brings` are the rules whose warnings the edits introduce;
-    `uncovers` are errors, in one line each, that were there before but that another finding hid.
+    `uncovers` are errors, one line each, that existed before the edits but that another finding hid.
     `proof` is the sum that shows it. `patch` is the edits as a unified diff. `proved`: no smaller edit of this kind
     works.
     """

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Merge = Callable[[Quantities, Quantities], Quantities]
 
 MIRROR = "kubernetes.io/config.mirror"
-"""The annotation of the pod that shows a node's static pod on the API server."""
+"""The annotation of a mirror pod, which represents a node's static pod on the API server."""
 
 
 def namespace(root: Cursor) -> Object:
@@ -195,7 +195,7 @@ def _queued_as(framework: str | None, each_pod_alone: bool = False) -> Callable[
 
 
 def pod(root: Cursor) -> Object:
-    """Return a pod: a workload, unless it mirrors a static pod of a node."""
+    """Return a pod as a workload, or as a static pod if it is a mirror pod."""
     owners = root["metadata"].items_at("ownerReferences")
     is_mirror = root["metadata"]["annotations"][MIRROR].exists or any(o.text_at("kind") == "Node" for o in owners)
     node = root["spec"].text_at("nodeName")

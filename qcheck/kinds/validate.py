@@ -80,7 +80,7 @@ MOST = 2000
 _right: set[bytes] = set()
 """Keys of valid objects, at most `MOST`: thousands of objects are often a few different ones."""
 MOST_ALIKE = 100
-"""The number of problems of one check that are reported for one object."""
+"""The maximum number of problems that one check reports for one object."""
 
 
 def validate(root: Cursor, target: Target) -> tuple[Problem, ...]:
@@ -130,7 +130,7 @@ def _structure(root: Cursor, found: Described) -> list[Failure]:
 def _distinct(failures: list[Failure]) -> list[Failure]:
     """Return one failure per place and text: the structure and a webhook may both reject a value.
 
-    About a value of the wrong type nothing else is said, nor about fields that it would have.
+    For a value of the wrong type, nothing else is reported, not even its missing fields.
     """
     mistyped = {f.route for f in failures if f.text.startswith(WRONG_TYPE)}
     seen: set[tuple[object, str]] = set()
@@ -146,7 +146,7 @@ def _distinct(failures: list[Failure]) -> list[Failure]:
 
 
 def first_of_each(failures: Iterable[Failure]) -> Iterator[tuple[Failure, str]]:
-    """Yield the first failures of each check; after the last one, the text tells how many are left out."""
+    """Yield the first failures of each check and a text to append; the last text states how many are omitted."""
     by_check: dict[object, list[Failure]] = {}
     for failure in failures:
         by_check.setdefault((failure.code, failure.check), []).append(failure)

@@ -24,7 +24,7 @@ LABEL = "cloud.google.com/compute-class"
 STANDARD = ("ct6e", "tpu7x")
 """Families with machine types named `standard`; machine types of older families are named `hightpu`."""
 EDGE = "edgegpu"
-"""The part of the names of machine types of edge sites, which a class names itself."""
+"""The part of a machine type's name that marks edge sites. A class must name such types itself."""
 
 
 def read_pools(root: Cursor, context: PoolContext) -> Iterator[NodePool]:
@@ -111,7 +111,7 @@ def _tpu_machine(tpu: Cursor) -> str | None:
 
 
 def _gpu_machine(gpu: Cursor) -> str | None:
-    """Return the machine type with the given number and type of GPUs, if all such types are equally large."""
+    """Return the machine type with the given number and type of GPUs; None if such types differ in size."""
     wanted, count = gpu["type"].text(), gpu["count"].integer()
     if wanted is None or count is None:
         return None

@@ -96,7 +96,7 @@ def schedule(
 
 
 def _with_own_devices(shape: WantedPods) -> WantedPods:
-    """Return pods that share no device with others: each takes whole devices instead of parts, which is enough for it."""
+    """Return pods that take whole devices instead of parts of them, so that they share no device with others."""
     part = shape.template.device_part
     return shape if part is None else replace(shape, request={**shape.request, part.resource: part.devices})
 
@@ -124,9 +124,9 @@ def _never_created(cluster: Cluster, pods: Wanted) -> Iterator[Reason]:
 
 
 def _may_use_unread_nodes(cluster: Cluster, shape: WantedPods) -> bool:
-    """Return whether pods may run on the nodes of the cluster's own pods, none of which was read.
+    """Return whether pods may run on the nodes for system pods, none of which was read.
 
-    They select no nodes, request no devices, and all nodes that were read repel them.
+    Such pods have no node selector and request no devices, and every node that was read repels them.
     """
     demand = demand_of(cluster, shape.template)
     if demand.selection.keys or not BASIC.issuperset(shape.request):
@@ -136,8 +136,8 @@ def _may_use_unread_nodes(cluster: Cluster, shape: WantedPods) -> bool:
 
 def _plain_nodes_unread(pods: Wanted) -> Reason:
     message = (
-        "every node that was read has a taint that the pods do not tolerate, so the nodes of the cluster's own pods were "
-        "not read: it is unknown where the pods can run"
+        "every node that was read has a taint that neither these pods nor system pods tolerate, so the nodes for "
+        "system pods were not read, and it is unknown whether these pods can run there"
     )
     return Reason(ReasonCode.NODES_UNKNOWN, ReasonCause.NO_NODES, message, pods.template.place)
 

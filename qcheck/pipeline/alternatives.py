@@ -28,7 +28,7 @@ STEP = re.compile(
     r"[-_.]?\d+(?:[-_.]|$)|^\d+(?:[-_]|$)",
     re.IGNORECASE,
 )
-"""The name of a directory with one of the steps of a guide, or one of several experiments, such as `step-2` or `02`."""
+"""The name of a directory that holds one step of a guide or one of several experiments, such as `step-2` or `02`."""
 ONE_AT_A_TIME = frozenset(
     {"Job", "MPIJob", "PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "TrainJob", "JobSet", "RayJob"}
     | {"RayCluster", "SparkApplication", "AppWrapper", "Pod"}
@@ -38,13 +38,13 @@ OF_EACH_CLUSTER = frozenset(
     {"ResourceFlavor", "ClusterQueue", "LocalQueue", "Cohort", "Topology", "WorkloadPriorityClass", "Namespace"}
     | {"AdmissionCheck", "PriorityClass", "ConfigMap", "Configuration"}
 )
-"""Kinds that MultiKueue's manager and workers all have: LocalQueues even with the same names."""
+"""Kinds that both the manager and the workers of MultiKueue have. Their LocalQueues must even have the same names."""
 
 
 def doubt_of(definitions: Sequence[Cursor], top: str, is_multikueue: bool) -> str:
     """Return the reason that differing definitions may be alternatives, as the end of a sentence; empty if they conflict.
 
-    `top` is the directory that contains everything that was read. `is_multikueue`: it defines clusters of MultiKueue.
+    `top` is the directory that contains everything that was read. `is_multikueue`: it defines MultiKueue clusters.
     """
     if is_multikueue and all(found.text_at("kind") in OF_EACH_CLUSTER for found in definitions):
         return " (MultiKueue's manager and workers may each have one)"
@@ -66,7 +66,7 @@ def doubt_of(definitions: Sequence[Cursor], top: str, is_multikueue: bool) -> st
 
 
 def _are_steps(paths: Sequence[str]) -> bool:
-    """Return whether the directories of all files diverge at the names of steps."""
+    """Return whether the paths of all files first differ in a directory that is named like a step."""
     parts = [path.split("/")[:-1] for path in paths]
     alike = posixpath.commonprefix(parts)
     return len({tuple(each) for each in parts}) > 1 and all(

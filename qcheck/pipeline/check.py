@@ -124,7 +124,7 @@ def _severities(catalogue: dict[str, Rule], profile: str | None, choice: RuleCho
 def chosen_rules(catalogue: dict[str, Rule], choice: RuleChoice, with_changes: bool = False) -> tuple[Rule, ...]:
     """Return the rules that settings select and do not ignore; an empty selection means all rules.
 
-    Faults of the settings themselves are always among them: a misspelled selection would hide its own finding.
+    The rule on faults of the settings is always included; otherwise a misspelled selection would hide its own finding.
     """
     selected, _ = choose(catalogue.values(), choice.select) if choice.select else (set(catalogue), [])
     ignored, _ = choose(catalogue.values(), choice.ignore)

@@ -205,7 +205,7 @@ class _Repository:
 
 
 def _at_any_depth(patterns: list[str], files: Sequence[tuple[str, bool]], name: str) -> list[str]:
-    """Return patterns with one for all directories that have an environment's name, if these contain only its files."""
+    """Return patterns, with one for all directories that have an environment's name if they contain only its files."""
     found: list[str] = []
     for pattern in patterns:
         part = pattern.removesuffix("/**").rpartition("/")[2]

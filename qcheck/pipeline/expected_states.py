@@ -1,4 +1,4 @@
-"""Files that state what a test or a policy expects of objects: they contain parts of objects, which nobody applies.
+"""Files with the expected state of objects, for a test or a policy. They contain parts of objects and are not applied.
 
 Sources: the operations and file names of Chainsaw (kyverno.github.io/chainsaw) and KUTTL (kuttl.dev).
 """
@@ -18,17 +18,18 @@ if TYPE_CHECKING:
 
     from qcheck.documents.load import Loaded
 
-OF_A_TEST = "a file of a Chainsaw or KUTTL test: it contains the parts of objects that the test expects or changes"
-OF_A_STATUS = "an expected state (a status without a spec): it is not a complete object"
+OF_A_TEST = "a file of a Chainsaw or KUTTL test, with only the parts of objects that the test expects or changes"
+OF_A_STATUS = "an expected state (a status without a spec), not a complete object"
 CHAINSAW = "chainsaw.kyverno.io/"
 """The API group of Chainsaw's tests."""
 APPLYING = ("apply", "create")
+"""Operations of a test that create the objects in their files."""
 PARTIAL = ("assert", "error", "patch", "update", "delete")
-"""Operations of a test: the files of the first create objects, the files of the others are compared with objects."""
+"""Operations of a test whose files contain only parts of objects, which are compared or changed."""
 BINDING = re.compile(r"^[^\n#]*:[ \t]*[\"']?\(\$\w", re.MULTILINE)
 """A value that Chainsaw computes, such as `($namespace)`."""
 STEP = re.compile(r"\d+-(?:(?:assert|errors)[-.]|error\.)")
-"""The start of a file name of a test step that only compares."""
+"""The start of the file name of a test step that only compares objects."""
 WITH_STATUS = frozenset(
     {("apps", "Deployment"), ("apps", "StatefulSet"), ("apps", "DaemonSet"), ("apps", "ReplicaSet")}
 )
@@ -51,7 +52,7 @@ def expected_states(loaded: Sequence[Loaded]) -> list[files.NotLoaded]:
 
 
 def _compared(test: Loaded, texts: Mapping[str, str]) -> Iterator[str]:
-    """Yield the files that a Chainsaw test compares or changes, and those it applies after it has filled in values."""
+    """Yield the files that a Chainsaw test compares or changes, and applied files that contain computed values."""
     folder = posixpath.dirname(test.text.path)
     named = [
         (operation, posixpath.normpath(posixpath.join(folder, name)))
@@ -76,7 +77,7 @@ def _operations(data: object) -> Iterator[tuple[str, str]]:
 
 
 def _is_only_a_status(file: Loaded) -> bool:
-    """Return whether every object of a file has a status and lacks the spec that its kind requires."""
+    """Return whether every object of a file has a status but no spec, although its kind requires one."""
     found = [each for document in file.documents for each in roots(document)]
     return bool(found) and all(
         (each.text_at("apiVersion").partition("/")[0], each.text_at("kind")) in WITH_STATUS

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from qcheck.settings import Settings
 
 MOST_ROUNDS = 10
-"""The number of rounds that edit no further file before the remaining fixes are abandoned."""
+"""The number of rounds without a newly edited file after which the remaining fixes are abandoned."""
 
 
 class Fixed(Value):
@@ -51,8 +51,8 @@ class Fixed(Value):
 def fixed_files(paths: Sequence[str], settings: Settings, watch: Watch) -> list[Fixed]:
     """Return the files that the safe fixes of all findings change, after the last fix, in order of path.
 
-    Fixes are applied repeatedly: only one of several fixes of the same text applies at a time, and an object that several
-    files define differently is found in one of them at a time. Raises `BaselineError` like `audit`.
+    Fixes are applied in rounds: one round applies only one of several fixes of the same text, and finds an object that
+    several files define differently in only one of them. Raises `BaselineError` like `audit`.
     """
     read = collect(paths, settings, watch)
     made: dict[str, Fixed] = {}
@@ -71,7 +71,7 @@ def fixed_files(paths: Sequence[str], settings: Settings, watch: Watch) -> list[
 
 
 def _copies(found: Sequence[Fixed], files: Iterable[Loaded]) -> list[Fixed]:
-    """Return the same changes for the files that are identical to changed ones: Terraform's have no documents to compare."""
+    """Return the same changes for identical files. This covers Terraform files, which have no documents to compare."""
     by_text = {fixed.before: fixed for fixed in found}
     changed = {fixed.path for fixed in found}
     paths = {f.text.path: f.text.text for f in files if f.text.text in by_text and f.text.path not in changed}
@@ -92,7 +92,7 @@ def _with_copies(fix: Fix, documents: Mapping[str, Sequence[Document]]) -> Itera
 
 
 def _title(document: Document) -> str:
-    """Return what copies of a document have in common and most other documents have not."""
+    """Return a key that copies of a document share and that most other documents do not have."""
     data = document.data
     return f"{data.get('kind')} {data.get('metadata')}" if isinstance(data, dict) else ""
 
@@ -151,7 +151,7 @@ def _checked(path: str, text: str, edits: list[Edit], asked: dict[int, list[Chan
 
 
 class Unwritten(Value):
-    """A file that is left as it is, and the reason. `is_error`: it cannot be written."""
+    """A file that is left unchanged, and the reason. `is_error`: the file itself cannot be written."""
 
     path: str
     why: str
@@ -159,7 +159,7 @@ class Unwritten(Value):
 
 
 def write_all(files: Sequence[Fixed]) -> tuple[list[Fixed], list[Unwritten]]:
-    """Write files, and return those that were written and the others: identical copies are written together or not."""
+    """Write files; return the written and the unwritten ones. Identical copies are written together or not at all."""
     errors = {f.path: why for f in files if (why := obstacle(f))}
     copies = {f.before: f.path for f in files if f.path in errors}
     left = [Unwritten(path, why, is_error=True) for path, why in errors.items()]
@@ -168,7 +168,7 @@ def write_all(files: Sequence[Fixed]) -> tuple[list[Fixed], list[Unwritten]]:
         if fixed.path in errors:
             continue
         if fixed.before in copies:
-            left.append(Unwritten(fixed.path, f"its copy {copies[fixed.before]} cannot be", is_error=False))
+            left.append(Unwritten(fixed.path, f"its copy {copies[fixed.before]} cannot be rewritten", is_error=False))
             continue
         try:
             write(fixed)
@@ -180,7 +180,7 @@ def write_all(files: Sequence[Fixed]) -> tuple[list[Fixed], list[Unwritten]]:
 
 
 def obstacle(fixed: Fixed) -> str:
-    """Return why a file cannot be rewritten; empty if nothing speaks against it."""
+    """Return the reason that a file cannot be rewritten; empty if it can."""
     path = os.path.realpath(fixed.path)
     try:
         _bom_of(path, fixed)
@@ -196,12 +196,12 @@ def _why(error: OSError) -> str:
 
 
 def _bom_of(path: str, fixed: Fixed) -> bytes:
-    """Return the byte order mark of a file. Raises `OSError` if the file is no longer as it was read."""
+    """Return the byte order mark of a file. Raises `OSError` if the file has changed since it was read."""
     with open(path, "rb") as file:
         raw = file.read()
     bom = b"\xef\xbb\xbf" if raw.startswith(b"\xef\xbb\xbf") else b""
     if raw[len(bom) :].decode("utf-8", "replace") != fixed.before:
-        raise OSError("it has changed in the meantime, or is not UTF-8")
+        raise OSError("it has changed since it was read, or is not UTF-8")
     return bom
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 DEEPEST = 32
 """The maximum nesting of kustomizations."""
 OF_METADATA = frozenset({"namespace", "commonLabels", "labels"})
-"""Fields that change only the metadata of an object that describes nodes, not the nodes."""
+"""Fields that change only the metadata of an object that describes nodes, not the nodes themselves."""
 MOST_REACHED = 10_000
 """The maximum number of paths from one kustomization to others, in addition to one path to each."""
 

@@ -28,7 +28,7 @@ WITH_SELECTOR = frozenset(
     {("apps", "Deployment"), ("apps", "StatefulSet"), ("apps", "DaemonSet"), ("apps", "ReplicaSet")}
 )
 WITH_PODS = WITH_SELECTOR | {("batch", "Job"), ("", "Pod")}
-"""Kinds with pods, with their API groups: other groups have kinds of the same names."""
+"""Kinds with pods, each with its API group, because other groups have kinds with the same names."""
 
 
 def patch_files(loaded: Sequence[Loaded]) -> list[files.NotLoaded]:

@@ -1,8 +1,8 @@
 """Suggestions: the smallest edits that resolve the findings in question.
 
 Each alternative is a sequence of proposals. They are accepted only if the rules, run again with them applied, report
-fewer of the findings in question and no new error, except errors that the edits uncover. These are resolved too if
-possible. So whatever is printed was judged exactly like a file with these edits.
+fewer of the findings in question and no new error, except errors that the edits uncover. qcheck also tries to resolve
+these. Each printed alternative was therefore judged exactly like a file with its edits.
 """
 
 from __future__ import annotations
@@ -101,15 +101,15 @@ class Search:
         return (*mild, len(found.leaves), len(found.uncovers), len(found.edits), list(Kind).index(found.kind))
 
     def _left(self, state: TrialState) -> list[Finding]:
-        """Return the findings in question that a state still has."""
+        """Return the findings in question that remain in a state."""
         return [f for f in self._asked(state.result) if f.fingerprint in self._at_start]
 
     def _uncovered(self, state: TrialState) -> list[Finding]:
-        """Return the new errors of a state, all of which its edits have uncovered."""
+        """Return the new errors of a state: a trial accepts only those that its edits uncover."""
         return [f for f in new_findings(self.start.result, state.result) if f.severity is Severity.ERROR]
 
     def _open(self, state: TrialState) -> tuple[int, int]:
-        """Return how much a state leaves to do, to compare states: findings in question, and uncovered errors."""
+        """Return the numbers of remaining findings in question and of uncovered errors, to compare states."""
         return len(self._left(state)), len(self._uncovered(state))
 
     def _alternatives(self, asked: Sequence[Finding]) -> Iterator[Alternative]:

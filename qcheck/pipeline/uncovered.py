@@ -1,7 +1,7 @@
-"""Errors that an edit uncovers: they were there in substance, but another finding hid them.
+"""Errors that an edit uncovers: they existed before the edit, but another finding hid them.
 
-A rule reports nothing while a simpler one explains the same object: a queue whose flavor selects no node has no other
-problem with nodes yet. An edit that resolves the simpler finding then shows the next one, without causing it.
+A rule reports nothing while a simpler finding explains the same object: for a queue whose flavor selects no node, no
+other problem with nodes is reported. An edit that resolves the simpler finding shows the next one without causing it.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from qcheck.pipeline.trial import TrialState
 
 CORRECTED = (Way.LABEL, Way.NAME)
-"""Ways that correct a reference, after which the rules see what it was meant to name."""
+"""Ways that correct a reference, so that the rules see the intended object."""
 INVALID = ("input", "configuration")
-"""Families of rules that reject what an edit has written."""
+"""Families of rules whose errors the written text itself causes."""
 ABOUT_NODES = ("capacity", "topology", "workloads")
-"""Families of rules whose errors more nodes or devices cannot cause."""
+"""Families of rules whose errors additional nodes or devices cannot cause."""
 NOT_PACKED = "QC506"
-"""The rule on pods that do not pack, of which a lower quota only admits fewer."""
+"""The rule on pods that cannot be packed onto the nodes. A lower quota cannot cause this: it admits fewer pods."""
 
 
 def uncovered(before: TrialState, new: Sequence[Finding], ways: Set[Way]) -> list[Finding]:
-    """Return those of the new findings of an edit that it uncovers; `ways` are the ways of its proposals."""
+    """Return the new findings that an edit uncovers. `ways` are the ways of its proposals."""
     return [f for f in new if all(_uncovers(before, f, way) for way in ways)]
 
 

@@ -119,7 +119,7 @@ def _text_of(cluster: Cluster, many: bool, width: int | None) -> str:
 
 
 def _nothing_promised(cluster: Cluster) -> str:
-    """Return what to print in place of a table without rows: which nodes with accelerators no quota pool covers."""
+    """Return the text to print instead of an empty table: the nodes with accelerators that no quota pool covers."""
     groups = {
         g.name
         for g in supply_of(cluster).groups

@@ -37,7 +37,7 @@ NOT_DEFINED = "(none)"
 MOST_FIELDS = 8
 """The number of an object's fields to list; the others are counted."""
 LONGEST = 60
-"""The number of characters to show of a value, and of a list item that names itself."""
+"""The maximum number of characters shown of a value, or of a list item that serves as its own name."""
 UNKNOWN = "?"
 SIGNS = {ChangeKind.ADDED: "+", ChangeKind.REMOVED: "-", ChangeKind.RENAMED: ">"}
 HEADERS = ("flavor", "resource", "quota", "nodes hold", "at most", "headroom")

@@ -108,7 +108,7 @@ def suggestion_lines(found: Suggestions) -> Iterator[str]:
 
 
 def advice(found: Suggestions) -> list[tuple[Finding, str]]:
-    """Return the findings that no alternative resolves, with what their rule advises; each advice once."""
+    """Return the findings that no alternative resolves, with the advice of their rule. Each advice appears once."""
     resolved = {fingerprint for a in found.alternatives for fingerprint in a.resolves}
     by_text: dict[str, Finding] = {}
     for each in found.asked:

@@ -27,7 +27,7 @@ class AlternativePart(ReportPart):
     resolves: list[str] = Field(description="Fingerprints of the findings that are gone.")
     leaves: list[str] = Field(description="Fingerprints of those that stay.")
     brings: list[str] = Field(description="Rules whose warnings are new.")
-    uncovers: list[str] = Field(description="Errors, hidden so far, that appear once the findings are gone.")
+    uncovers: list[str] = Field(description="Errors that other findings hid and that the edits uncover.")
     proof: str = Field(description="The sum after the edits.")
     proved: bool = Field(description="No smaller edit of this kind is enough.")
 

@@ -99,7 +99,7 @@ def _all(cluster: Cluster, pool: str, shape: PodShape) -> list[Guarantee]:
 
 
 def counted_guarantees(cluster: Cluster) -> dict[str, tuple[Guarantee, tuple[str, ...]]]:
-    """Return, by shape with a number of pods, the largest quota that it concerns and all flavors that it may use."""
+    """Return, by shape with a number of pods, the guarantee in its largest quota and all flavors that it may use."""
     found: dict[str, tuple[Guarantee, tuple[str, ...]]] = {}
     for flavor, resource in sorted(promises_of(cluster).cells):
         for shape in declared_shapes(cluster, flavor) if is_compute(resource) else ():
@@ -113,7 +113,7 @@ def counted_guarantees(cluster: Cluster) -> dict[str, tuple[Guarantee, tuple[str
 
 
 def _largest(cluster: Cluster, key: CellKey) -> tuple[QuotaNode, Cell]:
-    """Return the tree node with the most quota in a pool for a resource, and its cell."""
+    """Return the tree node with the most quota of a resource in a pool, and its cell."""
     found = ((n, n.cell[key]) for n in holders(cluster) if key in n.cell)
     return max(found, key=lambda held: held[1].promised)
 
@@ -140,7 +140,7 @@ def workload_guarantees(cluster: Cluster) -> list[Guarantee]:
 
 
 def is_sample(given: Guarantee) -> bool:
-    """Return whether the known pods of a shape are too few to show what all of the quota is used for."""
+    """Return whether the known pods of a shape are too few to represent the use of the whole quota."""
     return not given.shape.is_declared and 2 * given.shape.count < given.pods
 
 

@@ -1,4 +1,4 @@
-"""Fields of workloads that only a scheduler other than Kueue reads, taken from the objects as written."""
+"""Fields of workloads that only schedulers other than Kueue read, from the objects as written."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from qcheck.cluster.workloads import Workload
 
 RAY_CLUSTER = {"RayCluster": (), "RayJob": ("rayClusterSpec",), "RayService": ("rayClusterConfig",)}
-"""The field below `spec` with the cluster, by kind of `ray.io`."""
+"""The field below `spec` that contains the cluster, by kind of `ray.io`."""
 SCHEDULING_POLICY = ("runPolicy", "schedulingPolicy")
-"""The field in which a job of `kubeflow.org` states its gang."""
+"""The field in which a job of `kubeflow.org` specifies its gang."""
 
 
 def written(workload: Workload, *route: str | int) -> object:
-    """Return what is written below the spec of an object; None if nothing is."""
+    """Return a value below the spec of an object, as written; None if there is none."""
     place = place_in(workload, *route)
     return follow(place.origin.data, place.route)
 
@@ -29,12 +29,12 @@ def place_in(workload: Workload, *route: str | int) -> Place:
 
 
 def written_number(workload: Workload, *route: str | int) -> int | None:
-    """Return an integer below the spec of an object."""
+    """Return an integer below the spec of an object; None if the value is missing or another type."""
     return number(written(workload, *route))
 
 
 def number(given: object) -> int | None:
-    """Return a written value if it is an integer."""
+    """Return a value if it is an integer."""
     return given if isinstance(given, int) and not isinstance(given, bool) else None
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 HINT = f"`qcheck schema config` prints the schema; {DOCS}/settings.md explains the keys."
 LARGEST = 1_000_000
 MOST_FAULTS = 100
-"""The number of faults that are listed for one file."""
+"""The maximum number of faults listed for one file."""
 TOML_SEPARATORS = str.maketrans(".[]\"'", "     ")
 TOML_LINE = re.compile(r"at line (\d+)")
 """The position in an error of tomllib, which gives no line at the end of the file."""
@@ -165,7 +165,7 @@ def _explained(errors: list[ErrorDetails], data: object, locate: Locate) -> list
 
 
 def left_out(count: int) -> list[str]:
-    """Return a line that tells how many of `count` faults of a file are not listed; none if all are."""
+    """Return a line with the number of faults that are not listed, out of `count`; none if all are listed."""
     return [f"{count - MOST_FAULTS:,} more faults in this file are not listed"] if count > MOST_FAULTS else []
 
 

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 AUTO = "auto"
 CHOICES = ("clusters", "select", "flavors")
-"""Keys that choose clusters, rules or flavors; without them, all are chosen."""
+"""Keys that choose clusters, rules or flavors. Without such a key, all are chosen."""
 
 
 def version_number(value: object) -> object:
@@ -129,7 +129,7 @@ def has_inputs(part: C) -> C:
 
 
 def no_empty_choice(part: P) -> P:
-    """Check that the keys that choose something name at least one, since an empty choice would count as none."""
+    """Check that each key in `CHOICES` names at least one item: an empty choice would be treated as a missing key."""
     for key in CHOICES:
         if key in part.model_fields_set and not getattr(part, key):
             raise ValueError(f"{key} must not be empty; name at least one, or remove the key")

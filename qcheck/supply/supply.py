@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 
 OF_SYSTEM = frozenset({"CriticalAddonsOnly", "node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"})
-"""Keys of taints that the cluster's own pods, such as those of CoreDNS, tolerate."""
+"""Keys of taints that system pods, such as those of CoreDNS, tolerate."""
 
 
 def _repels(group: NodeGroup, tolerations: tuple[Toleration, ...]) -> bool:
-    """Return whether a group has a taint that neither these tolerations nor the cluster's own pods tolerate."""
+    """Return whether a group has a taint that neither these tolerations nor system pods tolerate."""
     taints = group.classes[0].taints if group.classes else group.pool.taints if group.pool else ()
     return any(t.key not in OF_SYSTEM for t in untolerated(lasting(taints), tolerations))
 
@@ -106,14 +106,14 @@ class Supply:
         )
 
     def may_be_on_plain_nodes(self, pool: str, resource: str) -> bool:
-        """Return whether a pool's pods may use a resource of nodes that `lacks_plain_nodes` misses."""
+        """Return whether a pool's pods may use a resource on the unread nodes of `lacks_plain_nodes`."""
         return resource in BASIC and self.lacks_plain_nodes(pool)
 
     def lacks_plain_nodes(self, pool: str) -> bool:
-        """Return whether a pool selects nodes that were not read: those that run the cluster's own pods.
+        """Return whether a pool selects the nodes for system pods, and none of these was read.
 
-        These pods tolerate no other taints, so every cluster has such nodes, and a pool without labels selects them. If
-        the pool tolerates the taints of some node that was read, it is taken to mean that node.
+        System pods tolerate few taints, so every cluster has nodes for them, and a pool without labels selects these
+        nodes. If the pool tolerates the taints of a node that was read, it is assumed to be for that node.
         """
         found = self._cluster.quota_pools.get(pool)
         if found is None or found.scheduler is not SchedulerName.KUEUE or found.node_labels:
@@ -121,7 +121,7 @@ class Supply:
         return self.is_repelled_everywhere(found.tolerations)
 
     def is_repelled_everywhere(self, tolerations: tuple[Toleration, ...]) -> bool:
-        """Return whether all pools that were read repel pods with these tolerations and the cluster's own pods."""
+        """Return whether all node groups that were read repel system pods and pods with these tolerations."""
         return bool(self.groups) and all(not group.nodes and _repels(group, tolerations) for group in self.groups)
 
     def is_estimated(self, pool: str, resource: str) -> bool:

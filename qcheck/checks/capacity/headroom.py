@@ -177,7 +177,7 @@ def no_failure_headroom(cluster: Cluster) -> Iterator[Finding]:
 def _guarantees(cluster: Cluster) -> list[list[Guarantee]]:
     """Return guarantees by declared shape, and for the largest pods of workloads that need half of their quota.
 
-    Shapes that state a number of pods count together, except those for several flavors.
+    Shapes that state a number of pods are combined, except shapes for several flavors.
     """
     if not cluster.policy.shapes and not cluster.workloads:
         return []

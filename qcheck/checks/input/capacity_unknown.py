@@ -97,9 +97,9 @@ def _elsewhere(cluster: Cluster, missed: list[str]) -> Iterator[Finding]:
 
 
 def _without_plain_nodes(cluster: Cluster) -> Iterator[Finding]:
-    """Report flavors that also select nodes for the cluster's own pods, if all nodes that were read repel these.
+    """Report flavors that also select the nodes for system pods, if every node that was read repels these pods.
 
-    Sources of nodes that were not read explain this already, and are reported themselves.
+    If some source of nodes was not read, the finding on that source is enough.
     """
     supply = supply_of(cluster)
     for pool, cells in promises_of(cluster).used_pools if cluster.has_all(NODES) else ():
@@ -108,11 +108,10 @@ def _without_plain_nodes(cluster: Cluster) -> Iterator[Finding]:
             resources = names(sorted({q.resource for q in held}))
             yield finding(
                 held[0].place,
-                f"the quota of {resources} in {pool.title} cannot be checked: it selects all nodes, but every node that "
-                "was read has a taint, so the nodes of the cluster's own pods were not read",
-            ).fixed_by(
-                f"Add the other nodes to the paths (formats: {FORMAT}), or give the flavor the labels of its nodes."
-            )
+                f"the quota of {resources} in {pool.title} cannot be checked: the flavor selects all nodes, but every "
+                "node that was read has a taint that neither the flavor nor system pods tolerate, so the nodes for system "
+                "pods were not read",
+            ).fixed_by(f"Add the missing nodes to the paths (formats: {FORMAT}), or set spec.nodeLabels of the flavor.")
 
 
 def _nothing_to_compare(cluster: Cluster) -> Iterator[Finding]:

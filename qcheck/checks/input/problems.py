@@ -54,7 +54,7 @@ def api_rejected(cluster: Cluster) -> Iterator[Finding]:
         if reason is not None and reason.place is not None:
             field = reason.message.partition(":")[0]
             found = finding(reason.place, reason.message).about(workload.id)
-            found = found.fixed_by(f"Remove {field}, or use a queue without the check.")
+            found = found.fixed_by(f"Remove {field}, or use a queue without the admission check.")
             for place in reason.near:
                 found = found.near(place, "the check")
             yield found

@@ -108,8 +108,9 @@ def _toleration_fix(taint: Taint, by_plugin: bool) -> str:
 def _blocking_taints(cluster: Cluster, flavor: QuotaPool, quotas: list[Cell]) -> list[tuple[NodeGroup, list[Taint]]]:
     """Return, by group, the hard taints that neither the flavor nor its nodeTaints account for.
 
-    The result is empty if some group has no such taint. A flavor without labels also selects the nodes of the cluster's
-    own pods, which tolerate no such taints: if no such node was read, only its accelerators are known to be elsewhere.
+    The result is empty if some group has no such taint. A flavor without labels also selects the nodes for system pods,
+    which have no such taints. If none of these nodes was read, the result is also empty for quota of cpu and memory,
+    because only accelerators are known to be on other nodes.
     """
     if supply_of(cluster).lacks_plain_nodes(flavor.key) and not any(
         q.promised and is_compute(q.resource) for q in quotas

@@ -140,7 +140,7 @@ def queue_unusable(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _former_label(cluster: Cluster, job: KaiJob) -> Iterator[Finding]:
-    """Yield a finding for a job whose queue only the label of the former product names."""
+    """Yield a finding for a job that names its queue only in the label of KAI's predecessor."""
     named, label = former_queue(job.workload), cluster.kai_names.queue_label
     if named is None or named.place is None:
         return

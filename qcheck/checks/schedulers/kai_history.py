@@ -1,4 +1,4 @@
-"""QC913 and QC914: settings of KAI's history and of the protection of running jobs that have no effect."""
+"""QC913 and QC914: ineffective settings of KAI's usage history and of its protection of running jobs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 DEFAULT_RUNTIMES = ("defaultPreemptMinRuntime", "defaultReclaimMinRuntime")
 WINDOWS = ("sliding", "tumbling", "cron")
 BROKEN_WINDOWS = ((0, 12), (0, 17))
-"""The first and the last release in which only the sliding window yields data."""
+"""The first and the last release that read usage only with a sliding window."""
 GO_DURATIONS = ("halfLifePeriod", "fetchInterval", "stalenessPeriod", "waitTimeout")
 PROMETHEUS = re.compile(r"0|(\d+y)?(\d+w)?(\d+d)?(\d+h)?(\d+m)?(\d+s)?(\d+ms)?")
 
@@ -42,7 +42,7 @@ def history_never_read(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _unread(usage: UsageSource, release: tuple[int, int], is_connected: bool) -> Iterator[tuple[Place, str, str]]:
-    """Yield what keeps usage from being read; `is_connected`: the operator may fill in a connection."""
+    """Yield the settings that keep usage from being read. `is_connected`: the operator may set a connection."""
     if usage.client and usage.client != "prometheus":
         why = f"clientType {usage.client} is not supported; only prometheus is"
         yield usage.place.at("clientType"), why, "Write clientType: prometheus."
@@ -50,10 +50,10 @@ def _unread(usage: UsageSource, release: tuple[int, int], is_connected: bool) ->
         why = (
             "both connectionString and connectionStringEnvVar are set"
             if usage.connections
-            else "no connectionString is set"
+            else "neither connectionString nor connectionStringEnvVar is set"
         )
         place = usage.place.at("connectionString") if usage.connections else usage.place
-        fix = f"{'Keep' if usage.connections else 'Set'} one of connectionString and connectionStringEnvVar."
+        fix = f"{'Keep' if usage.connections else 'Set'} only one of connectionString and connectionStringEnvVar."
         yield place, f"{why}, and exactly one is required", fix
     yield from _windows(usage, release)
     for field in GO_DURATIONS:
@@ -63,7 +63,7 @@ def _unread(usage: UsageSource, release: tuple[int, int], is_connected: bool) ->
             yield (
                 usage.params_place.at(field),
                 why,
-                "Write hours, minutes and seconds: Go durations have no days or weeks.",
+                "Write the duration in hours, minutes and seconds, such as 168h: Go durations have no days or weeks.",
             )
     size = usage.params.get("windowSize")
     if size is not None and not (PROMETHEUS.fullmatch(size) and size):
@@ -80,8 +80,8 @@ def _windows(usage: UsageSource, release: tuple[int, int]) -> Iterator[tuple[Pla
         yield place, f"windowType {kind} is not one of {names(WINDOWS)}: the scheduler crashes", "Write sliding."
     elif BROKEN_WINDOWS[0] <= release <= BROKEN_WINDOWS[1]:
         why = (
-            f"with windowType {kind} releases 0.12 to 0.17 send a query that Prometheus rejects, wait for waitTimeout and "
-            "continue without history"
+            f"with windowType {kind}, releases 0.12 to 0.17 send a query that Prometheus rejects, wait until waitTimeout "
+            "has passed, and continue without history"
         )
         yield place, why, "Write windowType: sliding."
     elif kind == "tumbling" and "tumblingWindowStartTime" not in usage.params and release > BROKEN_WINDOWS[1]:
@@ -107,14 +107,14 @@ def protection_ineffective(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _default_runtimes(shard: SchedulingShard) -> Iterator[Finding]:
-    """Report defaults in the plugin's arguments that KAI reads as 0s."""
+    """Report default run times in the plugin's arguments that KAI replaces by 0s."""
     plugin = shard.plugin("minruntime")
     if plugin is None:
         return
     for name, text in (plugin.arguments or {}).items():
         if name in DEFAULT_RUNTIMES and text and (not is_long_duration(text) or text.startswith("-")):
             why = "is negative" if is_long_duration(text) else "is not a duration"
-            found = finding(plugin.place.at("arguments", name), f"{name} {text!r} {why}: KAI uses 0s")
+            found = finding(plugin.place.at("arguments", name), f"{name} {text!r} {why}, so KAI uses 0s")
             found = found.about(shard.id).at_least(Severity.ERROR)
             yield found.fixed_by("Write a duration such as 30m or 1h30m.").with_data(written=text)
 
@@ -131,7 +131,7 @@ def _looks_at_leaves(shard: Shard) -> bool:
 
 
 def _overlooked(shard: Shard) -> Iterator[Finding]:
-    """Report reclaimMinRuntime of a queue below a department, which does not apply against other departments."""
+    """Report queues below a department whose reclaimMinRuntime does not protect against other departments."""
     departments = shard.children("")
     for queue in shard.queues:
         path = shard.path(queue.name)
@@ -145,8 +145,8 @@ def _overlooked(shard: Shard) -> Iterator[Finding]:
 def _ineffective(shard: Shard, queue: KaiQueue, top: KaiQueue, written: str) -> Finding:
     others = names(q.name for q in shard.children("") if q is not top)
     message = (
-        f"queue {queue.name} has reclaimMinRuntime {written}, but against jobs of {others} only the value of its topmost "
-        f"queue {top.name} counts, and it sets none: jobs are evicted at once"
+        f"queue {queue.name} has reclaimMinRuntime {written}, but KAI evicts its jobs immediately for jobs of {others}: "
+        f"between topmost queues, it uses the value of {top.name}, which has none"
     )
     return (
         finding(queue.min_runtime_place("reclaim"), message)

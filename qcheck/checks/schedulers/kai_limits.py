@@ -145,7 +145,7 @@ def _plain(amount: Fraction) -> int | str:
 
 @rule("QC909")
 def unit_suspicious(cluster: Cluster) -> Iterator[Finding]:
-    """Report amounts that are off by the factor between two units; one finding per mistaken unit."""
+    """Report amounts that were probably written in another unit; one finding per unit."""
     by_unit: dict[tuple[Dimension, str], list[_Mistaken]] = {}
     for each in _mistaken(cluster):
         by_unit.setdefault((each.dimension, each.meant), []).append(each)
@@ -171,7 +171,7 @@ class _Mistaken(Value):
 
 
 def _mistaken(cluster: Cluster) -> Iterator[_Mistaken]:
-    """Yield the amounts of all queues that are probably in another unit."""
+    """Yield the amounts that were probably written in another unit."""
     for queue in cluster.kai_queues:
         gpu = queue.terms[Dimension.GPU].written_quota
         for place, amount in _written(queue.terms[Dimension.CPU]):
@@ -211,7 +211,7 @@ def _suspicious(amounts: list[_Mistaken]) -> Finding:
     gpus = shown(Dimension.GPU, first.queue.terms[Dimension.GPU].written_quota)
     beside = f" for {gpus}" if first.meant != "bytes" else ""
     also = sorted({o.queue.name for o in others} - {name})
-    too = f"; so {'has' if len(also) == 1 else 'have'} {names(also)}" if also else ""
+    too = f"; the same applies to {names(also)}" if also else ""
     message = (
         f"queue {name} has a {first.dimension.value} {field} of {_number(first.amount)}, which KAI counts in {first.unit}: "
         f"{first.counted}{beside}; {first.meant} were probably intended{too}"

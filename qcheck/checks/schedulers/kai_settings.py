@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.problems import is_refused
 from qcheck.checks.registry import rule
 from qcheck.cluster.did_you_mean import nearest
@@ -65,7 +64,7 @@ ARGUMENTS = {
 """The arguments of the plugins that divide among queues; `relcaimer` is KAI's own spelling."""
 RESOLVE_METHODS = ("lca", "queue")
 QUERY_OPTIONS = {"usageQueryTimeout": "10s", "queryResolution": "1m"}
-"""The durations among `extraParams`, and their defaults."""
+"""The durations in `extraParams`, with their defaults."""
 
 
 @rule("QC912")
@@ -94,7 +93,7 @@ def _unknown(given: Iterable[str], known: frozenset[str], place: Place, what: st
 
 
 def _bad_flags(shard: SchedulingShard) -> Iterator[Finding]:
-    """Report values of flags with which the scheduler of the shard does not start."""
+    """Report flags whose value keeps the shard's scheduler from starting."""
     for name, value in shard.arguments.items():
         if name in DURATION_FLAGS and go_seconds(value) is None:
             wanted, fix = "a Go duration", "Write a duration such as 90s or 1h30m."
@@ -110,14 +109,16 @@ def _bad_flags(shard: SchedulingShard) -> Iterator[Finding]:
 
 
 def _query_options(cluster: Cluster, shard: SchedulingShard) -> Iterator[Finding]:
-    """Report durations of the query for past usage that KAI cannot read; QC003 reports rejected values."""
+    """Report durations in the usage query that KAI cannot parse. QC003 reports values that the API server rejects."""
     usage = shard.usage
     if usage is None:
         return
     for name, default in QUERY_OPTIONS.items():
         value, place = usage.query.get(name), usage.params_place.at("extraParams", name)
         if value is not None and go_seconds(value) is None and not is_refused(cluster, place):
-            found = finding(place, f"{name} {value!r} is not a Go duration: KAI uses {default}").about(shard.id)
+            found = finding(place, f"{name} {value!r} is not a Go duration, so KAI uses the default {default}").about(
+                shard.id
+            )
             found = found.fixed_by("Write a duration such as 30s or 1m.")
             yield found.with_data(name=name, written=value)
 
@@ -139,7 +140,7 @@ def _arguments(plugin: KaiPlugin) -> Iterator[Finding]:
         elif plugin.name == "proportion":
             yield from _number(name, value, place)
         elif name == "reclaimResolveMethod" and value not in RESOLVE_METHODS:
-            found = finding(place, f"{name} {value!r} is not one of {names(RESOLVE_METHODS)}: KAI uses lca")
+            found = finding(place, f"{name} {value!r} is neither {' nor '.join(RESOLVE_METHODS)}, so KAI uses lca")
             yield found.fixed_by("Write lca or queue.").with_data(name=name, written=value)
 
 

@@ -86,7 +86,7 @@ def _exceeding(parent: KaiQueue, children: Sequence[KaiQueue], over: list[Dimens
 
 
 def _lowered(found: Finding, queues: Sequence[KaiQueue], bounds: Mapping[Dimension, Fraction]) -> Finding:
-    """Return a finding with an edit that lowers quotas to what there is to promise."""
+    """Return a finding with an edit that lowers quotas to the available amount."""
     values: list[tuple[Place, str | None]] = []
     words: list[str] = []
     for dimension, bound in bounds.items():

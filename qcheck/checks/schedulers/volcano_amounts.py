@@ -67,7 +67,7 @@ def _within(queue: VolcanoQueue, violations: list[Violation]) -> Finding:
 
 
 def _ordered(found: Finding, queue: VolcanoQueue, violations: list[Violation]) -> Finding:
-    """Return a finding with two edits: amounts lowered to those that bound them, or these raised."""
+    """Return a finding with two edits: lower the amounts to their bounds, or raise the bounds."""
     first = violations[0]
     if first.check is Check.GUARANTEE_WITHOUT_DESERVED:
         lines = (f"{v.resource}: {written_amount(v.resource, v.found)}" for v in violations)
@@ -79,14 +79,14 @@ def _ordered(found: Finding, queue: VolcanoQueue, violations: list[Violation]) -
 
 
 def _change(queue: VolcanoQueue, field: str, resource: str, was: int, now: int) -> Change:
-    """Return the place of an amount, what to write there, and the change in words."""
+    """Return the place of an amount, its new text, and a description of the change."""
     before, after = show_amounts(resource, was, now)
     words = f"{field} of queue {queue.name} from {before} to {named(resource, after)}"
     return queue.place_of(field, resource), written_amount(resource, now), words
 
 
 def _offering(found: Finding, verb: str, changes: list[Change]) -> Finding:
-    """Return a finding with an edit, if all its values are written."""
+    """Return a finding with an edit if the manifest states all values that it changes."""
     if not changes or not all(place.exists for place, _, _ in changes):
         return found
     words = f"{verb} {joined([words for _, _, words in changes])}."
@@ -183,7 +183,9 @@ def _sum(parent: VolcanoQueue, below: list[VolcanoQueue], violation: Violation, 
         )
     else:
         added = f"{resource}: {written_amount(resource, violation.found)}"
-        found = found.fixed_by(f"Add {added} to {bound_in} of queue {parent.name}, or lower what is below it.")
+        found = found.fixed_by(
+            f"Add {added} to {bound_in} of queue {parent.name}, or lower {field} of the queues below it."
+        )
     return found.with_data(
         check=violation.check.value, resource=resource, field=field, found=violation.found, bound=violation.bound
     )

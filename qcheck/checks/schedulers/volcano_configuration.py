@@ -32,7 +32,7 @@ DURATIONS = {
     "tdm": ("tdm.evict.period", "the plugin uses 1m"),
     "rescheduling": ("interval", "the plugin uses 5m"),
 }
-"""The argument of a plugin that is a duration, and what happens if it is none."""
+"""The duration argument of each plugin, and the effect of an invalid value."""
 
 
 @rule("QC954")
@@ -109,7 +109,7 @@ def _switches(queues: Queues) -> Iterator[Finding]:
 
 
 def _unreadable(queues: Queues) -> Iterator[Finding]:
-    """Report arguments of plugins that are no durations."""
+    """Report duration arguments of plugins that are not valid durations."""
     for plugin in queues.scheduler.plugins:
         name, otherwise = DURATIONS.get(plugin.name, ("", ""))
         value = plugin.arguments.get(name)

@@ -64,10 +64,10 @@ def no_deserved(cluster: Cluster) -> Iterator[Finding]:
 
 def _without(queue: VolcanoQueue, lacking: list[str], gang: VolcanoGang) -> Finding:
     place = queue.place_of("deserved") if queue.deserved else queue.name_place
-    none = "; it deserves nothing at all, so it is served last" if is_empty(queue.amounts["deserved"]) else ""
+    none = "; it deserves no resource at all, so it is served last" if is_empty(queue.amounts["deserved"]) else ""
     message = (
         f"queue {queue.name} deserves no {names(lacking)}, which {gang.id} requests: "
-        f"others can reclaim what it holds at any time{none}"
+        f"other queues can reclaim its resources at any time{none}"
     )
     found = finding(place, message).about(queue.id)
     return found.near(gang.queue_place, f"{gang.id} uses this queue").with_data(queue=queue.name, resources=lacking)
@@ -134,7 +134,7 @@ def _stopped(cluster: Cluster, queues: Queues, gang: VolcanoGang, over: tuple[Vo
 
 
 def _with_fewer(found: Finding, gang: VolcanoGang, over: tuple[VolcanoBarrier, ...]) -> Finding:
-    """Return a finding with an edit of the number of pods that start together: `minAvailable`, else the replicas."""
+    """Return a finding with an edit of the number of pods that start together: `minAvailable`, or else the replicas."""
     if gang.fixed is not None or len(gang.tasks) != 1:
         return found
     fit = min(b.limit // max(1, gang.tasks[0].request.get(b.resource, 0)) for b in over)

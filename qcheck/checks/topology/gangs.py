@@ -101,7 +101,7 @@ def _tried(cluster: Cluster, offered: list[tuple[ResourceFlavor, Topology]], mem
 
 
 def _tolerating(cluster: Cluster, flavor: str, members: Members) -> Members:
-    """Return pod sets that tolerate the taints that QC202 reports, so that only other reasons count."""
+    """Return pod sets with tolerations for the taints that QC202 reports, so that only other obstacles count."""
     added = tuple(Toleration(t.key, "Exists", "", t.effect) for t in repelling_taints(cluster, flavor))
     if not added:
         return members

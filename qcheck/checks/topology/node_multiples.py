@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 _MOST_FILLED = 1_000_000
-"""The largest quota that is compared with all sums of pod sizes."""
+"""The largest quota that is compared with every sum of pod sizes."""
 
 
 class WholeNode(Value):
@@ -42,9 +42,9 @@ class WholeNode(Value):
 
 @rule("QC504")
 def quota_not_node_multiple(cluster: Cluster) -> Iterator[Finding]:
-    """Report nominal quota that leaves a rest smaller than a node, both by machine and after DaemonSets.
+    """Report nominal quota that is not a multiple of a node's devices, neither in total nor after DaemonSets.
 
-    Known pods of the queue decide whether they can use the rest.
+    If pods of the queue are known, quota that their sizes can use up is not reported.
     """
     for (flavor, resource), quotas in promises_of(cluster).cells.items():
         sizes = _node_sizes(cluster, flavor, resource)
@@ -63,7 +63,7 @@ def quota_not_node_multiple(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _asked_sizes(cluster: Cluster, quota: Cell) -> list[int]:
-    """Return the accelerators per pod of the known workloads of a queue, or of all queues for a node above them."""
+    """Return the accelerators per pod of a queue's known workloads; for a cohort, of the workloads of all queues."""
     _, owner = promises_of(cluster).owners[id(quota)]
     known = workload_shapes(cluster).get(quota.pool, ())
     asked = (s.request.get(quota.resource, 0) for s in known if not owner.admits or s.queue == owner.name)
@@ -71,7 +71,7 @@ def _asked_sizes(cluster: Cluster, quota: Cell) -> list[int]:
 
 
 def _fill(amount: int, sizes: list[int]) -> tuple[int, int] | None:
-    """Return the closest amounts below and above that pods of some sizes use up; None if they use up the amount."""
+    """Return the closest smaller and larger amounts that pods of these sizes use up; None if they use up the amount."""
     small = [s for s in sizes if s <= amount]
     if not small or amount > _MOST_FILLED:
         lower = max((amount // s * s for s in sizes), default=0)
@@ -122,11 +122,10 @@ def _rest(quota: Cell, asked: list[int], unit: int, lower: int, upper: int) -> F
     rest, unit = quota.promised - lower, asked[0] if len(asked) == 1 else unit
     times = quota.promised // unit
     sum_ = f" is {show_amount(quota.resource, times)} x {unit} + {rest}" if lower == times * unit else ""
-    why = (
-        f"because its pods need {' or '.join(map(str, asked))}" if asked else f"for pods that need {unit}, a whole node"
-    )
+    needs = " or ".join(map(str, asked))
+    why = f", because pods need {needs} each" if asked else f" if each pod needs a whole node ({unit})"
     left = f"{rest} {'is' if rest == 1 else 'are'} stranded"
-    found = finding(quota.place, f"{name_amount(quota.resource, quota.promised)}{sum_}: {left} {why}")
+    found = finding(quota.place, f"{name_amount(quota.resource, quota.promised)}{sum_}: {left}{why}")
     for amount in (lower, upper) if lower else (upper,):
         words = f"Change the quota of {quota.holder} from {quota.promised} to {name_amount(quota.resource, amount)}."
         found = found.offering(quota.place, str(amount), words)
@@ -206,9 +205,9 @@ def _takes(daemon_sets: list[DaemonSet], groups: list[NodeGroup]) -> str:
 
 
 def _help(daemon_sets: list[DaemonSet], resource: str, free: int) -> str:
-    smaller = f", or ask for at most {free} per pod." if free else "."
+    smaller = f", or request at most {free} per pod." if free else "."
     if not daemon_sets:
-        return f"Take no {resource} in `reserves` of the settings on some of these nodes{smaller}"
+        return f"Remove {resource} from `reserves` in the settings for some of these nodes{smaller}"
     listed = f"DaemonSet{'s' * (len(daemon_sets) > 1)} {names(d.name for d in daemon_sets)}"
     return f"Run {listed} without {resource} or on other nodes{smaller}"
 

@@ -1,4 +1,4 @@
-"""Advice for a value that the API server rejects: the field, and the values that it accepts, from the server's text."""
+"""Advice for a value that the API server rejects, from the server's text: the field and the accepted values."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ _BOUND = re.compile(r"should be (greater|less) than or equal to (\S+)$")
 _MOST = re.compile(r"^Too many: .*must have at most (\d+)")
 _LONGEST = re.compile(r"^Too long: .*may not be more than (\d+)")
 _VALUE = r'"(?:[^"\\]|\\.)*"|[^":]+'
+_TYPE = re.compile(r"^Invalid value: .*must be of type (\w+), not \w+$", re.DOTALL)
+_NO_SUCH = re.compile(rf"^(?:Invalid|Unsupported) value: (?:{_VALUE}): is not (an? .*)$")
 _CONDITION = re.compile(rf"^(?:Invalid|Unsupported) value: (?:(?:{_VALUE}): )?((?:must|should|may) .*)$", re.DOTALL)
 
 
@@ -23,7 +25,7 @@ def advice(path: str, text: str) -> str:
     if "must not contain more than one of " in text:
         return f"keep one of {text.rpartition(' more than one of ')[2]}"
     if kind == "Duplicate value":
-        return f"remove {path}, or give it a value of its own"
+        return f"remove {path}, or give it a unique value"
     if kind == "Forbidden":
         return f"remove {path}, or meet the condition in the message"
     if found := _SUPPORTED.search(text):
@@ -34,9 +36,13 @@ def advice(path: str, text: str) -> str:
         return f"keep at most {found[1]} of {path}"
     if found := _LONGEST.search(text):
         return f"shorten {path} to at most {found[1]} characters"
+    if found := _TYPE.search(text):
+        return f"change {path} to {'an' if found[1][0] in 'aeio' else 'a'} {found[1]}"
     if (found := _CONDITION.search(text)) and "\n" not in found[1]:
         return f"change {path}: it {found[1]}"
-    return f"change {path}: the message states what is accepted"
+    if found := _NO_SUCH.search(text):
+        return f"change {path} to {found[1]}"
+    return f"correct {path} as the message describes"
 
 
 def _either(values: list[str]) -> str:

@@ -17,7 +17,7 @@ REQUIRED = "Required value"
 """The start of the text about a field that is missing; `validate` adds a fix that names the field."""
 
 WRONG_TYPE = "Invalid value: must be of type"
-"""The start of the text about a value of another JSON type than the field has."""
+"""The start of the text about a value whose JSON type is not the field's."""
 
 
 class Failure:

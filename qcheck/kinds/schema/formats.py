@@ -24,7 +24,7 @@ class Format(Value):
 
 
 DURATION = r"[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|ms|s|m|h))+)"
-"""Go's syntax of durations."""
+"""Go's syntax for durations."""
 FORMATS = {
     "dns": Format(
         _SUBDOMAIN,

@@ -166,9 +166,8 @@ def wrong_type(node: SchemaNode, wanted: str, value: object) -> Failure:
 
 def _unknown(node: SchemaNode, key: str) -> Failure:
     near = nearest(key, node.children) or _longer(key, node)
-    fix = (
-        "" if near or not 0 < len(node.children) <= MOST_LISTED else f"Remove it; the fields here are {_listed(node)}."
-    )
+    is_short = 0 < len(node.children) <= MOST_LISTED
+    fix = f"Remove it, or use one of the fields {_listed(node)}." if is_short and not near else ""
     return Failure(None, key, [key], code=ProblemCode.UNKNOWN_FIELD, fix=fix, on_key=True, near=near)
 
 
@@ -204,9 +203,9 @@ def _differ_plainly(keys: tuple[str, ...], items: list[object]) -> bool:
 
 
 def _repeated(node: SchemaNode, value: list[object]) -> list[Failure]:
-    """Return a failure for each item of a list map, or a set, that repeats an earlier one.
+    """Return a failure for each item of a list map or set that repeats an earlier item.
 
-    For an item of a list map that is not an object, only its wrong type is reported.
+    For an item of a list map that is not an object, only the wrong type is reported.
     """
     seen: set[str] = set()
     failures = []

@@ -56,12 +56,12 @@ def horizontal_pod_autoscaler(root: Cursor, target: Target) -> Iterator[Failure]
 
 
 def scaled_object(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa: ARG001
-    """Check the bounds of KEDA's autoscaler, as its webhook does: 0 to 100 where they are left out."""
+    """Check the bounds of KEDA's autoscaler, as its webhook does. The defaults are 0 and 100."""
     spec = root["spec"]
     least, most, idle = spec["minReplicaCount"], spec["maxReplicaCount"], spec["idleReplicaCount"]
     minimum, maximum, resting = least.integer() or 0, most.integer(), idle.integer()
     if minimum > (_KEDA_MOST if maximum is None else maximum):
-        shown = f"the default {_KEDA_MOST} of maxReplicaCount" if maximum is None else f"maxReplicaCount {maximum}"
+        shown = f"maxReplicaCount, which {f'defaults to {_KEDA_MOST}' if maximum is None else f'is {maximum}'}"
         text = f"Invalid value: {minimum}: must not be greater than {shown}"
         yield refuse(least, "KEDA-W01", text, related=(most.route,) if most.exists else ())
     if resting is not None and resting >= minimum:

@@ -72,9 +72,9 @@ def _annotations(at: Cursor) -> Iterator[Failure]:
 
 
 def is_weight(text: str) -> bool:
-    """Return whether Go reads a text as a number that is not 0 or less; a text that is not a number is none to Go either.
+    """Return whether Go parses a text as a number above 0.
 
-    Unlike Python, Go takes hexadecimal numbers and refuses spaces and, in decimal numbers, underscores.
+    Unlike Python, Go accepts hexadecimal numbers and rejects spaces and, in decimal numbers, underscores.
     """
     if text != text.strip() or "_" in text:
         return False

@@ -28,7 +28,7 @@ WRITTEN = re.compile(r"""(?:^[ \t]*|[{,]\s*)["']?(apiVersion|kind)["']?\s*[:=]\s
 NODES = re.compile(r"(?i)node|pool|karpenter|machine|provisioner|compute")
 """Words of which a manifest of nodes has at least one, in its name or in its text."""
 READING = ("file(", "fileset(")
-"""Functions that read a file, or list files to read."""
+"""Functions that read a file or list files."""
 READ_ELSEWHERE = (".yaml", ".yml", ".json")
 """Files that are read on their own, so that an expression that reads them hides nothing."""
 

@@ -31,16 +31,16 @@ ROLES = {
     "JAXJob": ("jaxReplicaSpecs", ("Worker",)),
     "MPIJob": ("mpiReplicaSpecs", ("Launcher", "Worker")),
 }
-"""The jobs of `kubeflow.org` that start as one: the field with the replicas, and the types without which none starts."""
+"""The jobs of `kubeflow.org` that start as one gang: the field with the replicas, and the required replica types."""
 MIN_AVAILABLE = (*SCHEDULING_POLICY, "minAvailable")
 MIN_REPLICAS = ("elasticPolicy", "minReplicas")
 INVALID = "is not an integer above 0, so KAI creates no pod group"
 
 
 class KaiGang(Value):
-    """The number of pods of each pod set that start together, and its place.
+    """The number of pods of each pod set that start together, and the place of the minimum or of the workload's name.
 
-    `fault` explains why KAI creates no pod group, or why the gang is never complete; "" if neither.
+    `fault` explains why KAI creates no pod group or why the gang is never complete; otherwise it is empty.
     """
 
     counts: tuple[int, ...]
@@ -87,16 +87,16 @@ def _of_job(job: Workload) -> KaiGang:
     place, text = job.place.at("metadata", "annotations", MIN_MEMBER), job.annotations[MIN_MEMBER]
     least, pods = integer(text), sum(p.count for p in job.pod_sets)
     if least is None:
-        return _least(job, 1, place, f"{MIN_MEMBER} is {text!r}, which is no integer, so KAI creates no pod group")
+        return _least(job, 1, place, f"{MIN_MEMBER} is {text!r}, which is not an integer, so KAI creates no pod group")
     return _least(job, least, place, _beyond(MIN_MEMBER, least, pods))
 
 
 def _beyond(field: str, least: int, pods: int) -> str:
-    return f"{field} is {least}, but it has only {pods} pods at a time" if least > pods else ""
+    return f"{field} is {least}, but only {pods} pods run at a time" if least > pods else ""
 
 
 def _of_training(job: Workload) -> KaiGang:
-    """Return all replicas of a job of `kubeflow.org`, or the minimum that it states; PyTorchJobs always need the master."""
+    """Return all replicas of a job of `kubeflow.org`, or its stated minimum. PyTorchJobs always need the master."""
     routes = (MIN_AVAILABLE, MIN_REPLICAS) if job.id.kind == "PyTorchJob" else (MIN_AVAILABLE,)
     pods = sum(p.count for p in job.pod_sets)
     fault = "" if written_number(job, *MIN_AVAILABLE) is not None else _without_replicas(job)
@@ -110,7 +110,7 @@ def _of_training(job: Workload) -> KaiGang:
 
 
 def _without_replicas(job: Workload) -> str:
-    """Return which replica type keeps KAI from counting the pods of a job; "" if none does."""
+    """Return the reason that KAI cannot count the pods of a job: a missing or empty replica type. Empty if it can."""
     field, required = ROLES[job.id.kind]
     specs = written(job, field)
     known = specs if isinstance(specs, dict) else {}
@@ -122,7 +122,7 @@ def _without_replicas(job: Workload) -> str:
 
 
 def _of_job_set(job: Workload) -> KaiGang:
-    """Return the replicated jobs that start together: all, the first if they start in order, or as many as annotated."""
+    """Return the replicated jobs that start together: all, the annotated number, or the first if they start in order."""
     first, fault = len(job.pod_sets), ""
     if MIN_MEMBER in job.annotations:
         stated = integer(job.annotations[MIN_MEMBER])
@@ -137,7 +137,7 @@ def _of_job_set(job: Workload) -> KaiGang:
 
 
 def _of_replicas(job: Workload, at: int) -> tuple[int, str]:
-    """Return the pods of a replicated job that start with it: all, or the minimum of each of its Jobs; and a fault."""
+    """Return the pods of a replicated job that start together (all, or each Job's minimum), and a fault."""
     count = job.pod_sets[at].count
     text = written(job, "replicatedJobs", at, "template", "metadata", "annotations", MIN_MEMBER)
     if not isinstance(text, str) or not text:
@@ -151,7 +151,7 @@ def _of_replicas(job: Workload, at: int) -> tuple[int, str]:
 
 
 def _of_ray(workload: Workload) -> KaiGang:
-    """Return the head and the minimum pods of each worker group (`minReplicas`, by default `replicas`), without submitter."""
+    """Return the head and the minimum of each worker group (`minReplicas` or else `replicas`), without the submitter."""
     groups, counts, fault = worker_groups(workload), [], ""
     for index, pod_set in enumerate(workload.pod_sets):
         if index > len(groups):
@@ -172,4 +172,4 @@ def _above_replicas(group: Mapping[str, object]) -> str:
     if least <= replicas:
         return ""
     name = group.get("groupName") or "a worker group"
-    return f"KAI creates no pod group, because {name} has minReplicas {least} above its replicas {replicas}"
+    return f"KAI creates no pod group, because minReplicas {least} of {name} exceeds its replicas {replicas}"

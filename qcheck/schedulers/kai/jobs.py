@@ -30,9 +30,9 @@ PRIORITY_LABEL = "priorityClassName"
 RAY_PRIORITY_LABEL = "ray.io/priority-class-name"
 PREEMPTIBILITY_LABEL = "kai.scheduler/preemptibility"
 PREEMPTIBILITY = ("preemptible", "non-preemptible")
-"""The values of that label; KAI ignores others."""
+"""The valid values of that label. KAI ignores all others."""
 FORMER_QUEUE_LABEL = "runai/queue"
-"""The label that named the queue before KAI became a project of its own; no release of KAI reads it by default."""
+"""The queue label of KAI's predecessor. No release of KAI reads it by default."""
 POD_GROUP_ANNOTATION = "pod-group-name"
 NON_PREEMPTIBLE_FROM = 100
 """The priority from which jobs stay within quota and are never evicted for others."""
@@ -118,7 +118,7 @@ class KaiJob(Value, cached=True):
 
 
 def former_queue(workload: Workload) -> PlacedName | None:
-    """Return the queue that a workload names in the label of the former product."""
+    """Return the queue that a workload names in the label of KAI's predecessor."""
     return _found(list(_labels(workload)), FORMER_QUEUE_LABEL)
 
 

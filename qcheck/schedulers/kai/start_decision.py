@@ -79,7 +79,7 @@ def _without_queue(cluster: Cluster, job: KaiJob, shard: Shard | None) -> StartD
 
 
 def _rejected(job: KaiJob) -> Iterator[Reason]:
-    """Yield why KAI's admission rejects the pods as written, or why their gang is never complete."""
+    """Yield the reasons that KAI's admission rejects the pods as written, or that their gang is never complete."""
     if job.gang.fault:
         yield Reason(ReasonCode.REJECTED, ReasonCause.POD_GROUP, job.gang.fault, job.gang.place)
     for pod_set in job.workload.pod_sets:

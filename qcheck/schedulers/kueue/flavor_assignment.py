@@ -103,7 +103,7 @@ class Assigner:
         return Assignment(tuple(assigned), tried=tried)
 
     def _also_too_large(self, later: list[list[PodSetDemand]]) -> Iterator[Reason]:
-        """Yield why pod sets after the first failure exceed the quota too, without what the failed one asks for."""
+        """Yield reasons for further pod sets that exceed the quota, even without the requests of the first one."""
         for together in later:
             _, _, reasons, code = self._flavors_of(together)
             if code is ReasonCode.EXCEEDS_MAX_QUOTA:

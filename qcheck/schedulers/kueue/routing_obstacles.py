@@ -117,9 +117,9 @@ def _first_of(names: Sequence[str]) -> str:
 
 
 def _excluded(cluster: Cluster, workload: Workload) -> Iterator[Obstacle]:
-    """Yield that the manager ignores the namespace.
+    """Yield an obstacle if the manager ignores the namespace.
 
-    The webhook still suspends a job with a queue label there, except if Kueue's chart limits it to the same namespaces.
+    The webhook still suspends jobs with a queue label there, unless Kueue's chart limits it to the same namespaces.
     """
     manager = cluster.configuration
     if manager is None or is_managed_namespace(cluster, workload.namespace) is not False:
@@ -127,8 +127,8 @@ def _excluded(cluster: Cluster, workload: Workload) -> Iterator[Obstacle]:
     if not is_on(cluster, SELECTOR_RESPECTED):
         return
     message = (
-        f"managedJobsNamespaceSelector excludes the namespace {workload.namespace}: with Kueue's release manifests the "
-        "job stays suspended, with its chart it starts outside any quota"
+        f"managedJobsNamespaceSelector excludes the namespace {workload.namespace}: the job stays suspended if Kueue "
+        "was installed from its release manifests, and starts outside any quota if it was installed from its chart"
     )
     near = (manager.place.at("managedJobsNamespaceSelector"),)
     yield (

@@ -111,11 +111,11 @@ def _own_requests(cluster: Cluster, assigned: Assigned, terms: AssignmentTerms) 
 
 
 def _never_fits(assigned: Assigned) -> Reason:
-    """Return why a pod set without requests waits forever: Kueue's last check finds room for 0 of its pods."""
+    """Return the reason that a pod set without requests is never admitted: Kueue's last check finds room for 0 pods."""
     name = assigned.pod_set.name
     message = (
-        f"the pods of pod set {name} have no resource requests; before it admits a workload, Kueue counts how often the "
-        "requests fit into the chosen domain, and for no requests it counts 0"
+        f"the pods of pod set {name} have no resource requests: Kueue's last check counts how many of them fit into "
+        "the chosen domain, and for pods without requests the result is 0"
     )
     change = f"give the pods of pod set {name} a request, for example cpu: 1m"
     return Reason(

@@ -3,8 +3,8 @@
 If a leaf of the topology is a node, nothing is left to choose; otherwise the pods of a domain are packed onto its
 nodes.
 
-Source: Kueue 0.19 `pkg/controller/tas/topology_ungater.go`, which writes the labels of its domain into the node
-selector of each pod.
+Source: Kueue 0.19 `pkg/controller/tas/topology_ungater.go`, which writes the labels of the chosen domain into the
+node selector of each pod.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def in_domains(cluster: Cluster, decision: Decision) -> Schedule:
 
 
 def _labels(nodes: TopologyNodes, key: str) -> dict[str, str]:
-    """Return the labels of a domain that Kueue writes into the node selectors of its pods."""
+    """Return the labels of a domain that Kueue writes into the node selectors of the domain's pods."""
     levels = nodes.tree.levels
     if nodes.tree.is_by_node:
         return {levels[-1]: key}
@@ -68,7 +68,7 @@ def _labels(nodes: TopologyNodes, key: str) -> dict[str, str]:
 
 
 def _ungated(wanted: Wanted, count: int, labels: dict[str, str]) -> Wanted:
-    """Return pods for the nodes of a domain: its labels, which these nodes have, replace selectors with the same keys."""
+    """Return pods without the selectors that a domain's labels replace. The domain's nodes have these labels."""
     selection = wanted.template.selection
     selector = {k: v for k, v in selection.selector.items() if k not in labels}
     template = replace(wanted.template, selection=NodeSelection(selector, selection.terms))
@@ -76,13 +76,13 @@ def _ungated(wanted: Wanted, count: int, labels: dict[str, str]) -> Wanted:
 
 
 def _replaced(wanted: Wanted, labels: dict[str, str]) -> Iterable[Reason]:
-    """Yield a reason for each selector of the pods that Kueue replaces by another value."""
+    """Yield a reason for each node selector of the pods whose value Kueue replaces."""
     template = wanted.pod_set.template
     for key, value in template.selection.selector.items():
         if labels.get(key, value) != value:
             message = (
-                f"pod set {wanted.pod_set.name} selects {key}={value}, but Kueue does not look at it for this topology: it "
-                f"chooses a domain with {key}={labels[key]} and replaces the selector"
+                f"pod set {wanted.pod_set.name} selects {key}={value}, but Kueue ignores this when it chooses a domain: "
+                f"it chooses one with {key}={labels[key]} and replaces the selector"
             )
             yield Reason(
                 ReasonCode.UNSCHEDULABLE, ReasonCause.SELECTOR, message, template.place.at("nodeSelector", key)

@@ -70,7 +70,7 @@ def _matches(pattern: str, name: str) -> bool:
 
 
 def required_hyper_nodes(cluster: Cluster, asked: NetworkTopology | None) -> RequiredNodeSet | None:
-    """Return the hyper nodes of which one must hold a gang; None without a hard topology, or if all nodes qualify."""
+    """Return the hyper nodes, one of which must hold a gang; None without a hard topology, or if all nodes qualify."""
     if asked is None or not asked.is_hard:
         return None
     field = "highestTierAllowed" if asked.highest_tier is not None else "highestTierName"

@@ -1,4 +1,4 @@
-"""The workloads of Volcano: its jobs, pod groups from manifests, gangs of operators, and other pods; each with its queue.
+"""The workloads of Volcano, each with its queue: jobs, pod groups from manifests, gangs of operators, and other pods.
 
 Source: Volcano 1.15, `pkg/controllers/{job,podgroup}`.
 """
@@ -56,10 +56,10 @@ class Task(Value, cached=True):
 
 
 class VolcanoGang(Value, cached=True):
-    """Pods that start together or not at all. `together`: their number; `place`: that of the number, or of the gang.
+    """Pods that start together or not at all. `together`: their number. `place`: that of the number, or of the gang.
 
-    `is_job`: the webhook for jobs has checked it. `fixed`: the minimum request that a pod group states. `workloads`: the
-    objects whose pods these are, several for a pod group from a manifest.
+    `is_job`: the webhook for jobs has checked the gang. `fixed`: the minimum request that a pod group states.
+    `workloads`: the owners of the pods; a pod group from a manifest may have several.
     """
 
     id: ObjectId
@@ -143,7 +143,7 @@ def is_scheduled(workload: Workload) -> bool:
 
 
 def _joins_by_queue(workload: Workload) -> bool:
-    """Return whether its operator sends a workload to a queue of Volcano although its pods name no scheduler."""
+    """Return whether an operator sends a workload to a queue of Volcano although its pods name no scheduler."""
     names_other = any(p.template.scheduler_name for p in workload.pod_sets)
     return names_queue(workload) and workload.queue is None and not names_other
 

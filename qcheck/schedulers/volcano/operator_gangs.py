@@ -1,7 +1,8 @@
-"""Gangs that an operator creates in Volcano for its jobs: the training operator and MPI operator, and KubeRay.
+"""Gangs that the training operator, the MPI operator and KubeRay create in Volcano for their jobs.
 
 Sources: training-operator 1.9 `pkg/controller.v1/common`, mpi-operator 0.6 `pkg/controller`, KubeRay 1.6
-`controllers/ray/batchscheduler/volcano`. All three need an option of the operator, which no manifest of a job shows.
+`controllers/ray/batchscheduler/volcano`. All three operators need an option for this, which a job's
+manifest does not show.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ ROLES_TOGETHER = frozenset({"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "J
 class OperatorGang(Value):
     """All pods of a workload as one pod group. `counts`: the pods of each pod set that must start with it.
 
-    `together`: the number of pods that must start, where it is written `place`. `queue` is None if the workload names
-    none. `fixed`: the written minimum request.
+    `together`: the number of pods that must start. `place`: the place of that number. `queue` is None if the workload
+    names none. `fixed`: the minimum request as written.
     """
 
     counts: tuple[int, ...]
@@ -85,7 +86,7 @@ def _text(workload: Workload, field: str) -> str | None:
 
 
 def _minimum_request(workload: Workload) -> Amounts | None:
-    """Return `minResources` of the scheduling policy in base units; None without a readable one."""
+    """Return `minResources` of the scheduling policy in base units; None if it is missing or unreadable."""
     found = written(workload, *SCHEDULING_POLICY, "minResources")
     if not isinstance(found, dict) or not found:
         return None
@@ -96,7 +97,7 @@ def _minimum_request(workload: Workload) -> Amounts | None:
 
 
 def _of_ray(workload: Workload) -> OperatorGang:
-    """Return the head, the workers and the submitter; KubeRay counts the submitter's request but not its pod."""
+    """Return the head, the workers and the submitter. KubeRay counts the submitter's request but not its pod."""
     counts = tuple(_ray_counts(workload))
     queue = workload.labels.get(RAY_QUEUE) or None
     return OperatorGang(
@@ -117,7 +118,7 @@ def _ray_counts(workload: Workload) -> Iterator[int]:
 
 
 def _workers(group: Mapping[str, object], grows: bool) -> int:
-    """Return the workers of a group in the gang: its replicas within their bounds, or the minimum if it autoscales."""
+    """Return the workers of a group in the gang: its replicas within bounds, or the minimum if it autoscales."""
     if group.get("suspend") is True:
         return 0
     least, most = number(group.get("minReplicas")) or 0, number(group.get("maxReplicas"))

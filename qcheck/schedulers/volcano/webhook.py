@@ -129,7 +129,7 @@ def counted(quantities: Quantities) -> Amounts:
 
 
 def is_counted(resource: str) -> bool:
-    """Return whether Volcano counts a resource: the basic ones, hugepages, volumes, and names with a domain."""
+    """Return whether Volcano counts a resource: a basic one, hugepages, volumes, or a name with a domain."""
     known = resource in ("cpu", "memory", "pods", "ephemeral-storage")
     prefixed = resource.startswith(("hugepages-", "attachable-volumes-"))
     return known or prefixed or ("/" in resource and not resource.startswith(("count/", "requests.")))

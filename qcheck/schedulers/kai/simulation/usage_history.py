@@ -47,7 +47,7 @@ class Past:
         return len(self._runs) == 1 and self._runs[0][1] >= self._window.size
 
     def usage(self) -> Amounts:
-        """Return the fraction of the capacity that each queue held; samples far beyond the half-life weigh nothing."""
+        """Return the fraction of the capacity that each queue held. Samples far beyond the half-life have no weight."""
         age, whole = 1, 0.0
         sums: dict[str, list[float]] = {}
         for held, times in reversed(self._runs):

@@ -60,7 +60,7 @@ def _candidates(attempt: Attempt) -> Lists:
 
 
 class _FairSearch:
-    """One search. `takes_own_quota`: a preemptor within its own quota at first takes from borrowers regardless of shares."""
+    """One search. `takes_own_quota`: a preemptor within its own quota preempts borrowers regardless of shares."""
 
     def __init__(self, attempt: Attempt, lists: Lists, strategies: tuple[Strategy, ...], takes_own_quota: bool) -> None:
         self._attempt = attempt
