@@ -56,16 +56,21 @@ def horizontal_pod_autoscaler(root: Cursor, target: Target) -> Iterator[Failure]
 
 
 def scaled_object(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa: ARG001
-    """Check the bounds of KEDA's autoscaler, as its webhook does. The defaults are 0 and 100."""
+    """Check the bounds of KEDA's autoscaler, as its webhook does. The defaults are 0 and 100.
+
+    The webhook reads a written minimum of 0 or less as 1, the least of the HorizontalPodAutoscaler that KEDA creates.
+    """
     spec = root["spec"]
     least, most, idle = spec["minReplicaCount"], spec["maxReplicaCount"], spec["idleReplicaCount"]
-    minimum, maximum, resting = least.integer() or 0, most.integer(), idle.integer()
+    written, maximum, resting = least.integer(), most.integer(), idle.integer()
+    minimum = 0 if written is None else max(1, written)
+    counted = str(minimum) if written in (None, minimum) else f"{written}, counted as {minimum}"
     if minimum > (_KEDA_MOST if maximum is None else maximum):
         shown = f"maxReplicaCount, which {f'defaults to {_KEDA_MOST}' if maximum is None else f'is {maximum}'}"
-        text = f"Invalid value: {minimum}: must not be greater than {shown}"
+        text = f"Invalid value: {counted}: must not be greater than {shown}"
         yield refuse(least, "KEDA-W01", text, related=(most.route,) if most.exists else ())
     if resting is not None and resting >= minimum:
-        text = f"Invalid value: {resting}: must be less than minReplicaCount, which is {minimum}"
+        text = f"Invalid value: {resting}: must be less than minReplicaCount, which is {counted}"
         yield refuse(idle, "KEDA-W01", text, related=(least.route,) if least.exists else ())
 
 
