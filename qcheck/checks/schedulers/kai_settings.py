@@ -40,6 +40,10 @@ NUMBER_FLAGS = frozenset(
         "pyroscope-block-profiler-rate", "pyroscope-mutex-profiler-rate", "qps", "v",
     }
 )  # fmt: skip
+WHOLE_NUMBER = re.compile(
+    r"[+-]?(?:0[xX](?:_?[\da-fA-F])+|0[bB](?:_?[01])+|0[oO]?(?:_?[0-7])+|[1-9](?:_?\d)*|0)", re.ASCII
+)
+"""Whole numbers as Go's flags read them: in any base, with underscores between digits."""
 SWITCHES = frozenset(
     {
         "allow-consolidating-reclaim", "detailed-fit-errors", "enable-profiler", "full-hierarchy-fairness",
@@ -97,7 +101,7 @@ def _bad_flags(shard: SchedulingShard) -> Iterator[Finding]:
     for name, value in shard.arguments.items():
         if name in DURATION_FLAGS and go_seconds(value) is None:
             wanted, fix = "a Go duration", "Write a duration such as 90s or 1h30m."
-        elif name in NUMBER_FLAGS and not re.fullmatch(r"[+-]?\d+", value, re.ASCII):
+        elif name in NUMBER_FLAGS and not WHOLE_NUMBER.fullmatch(value):
             wanted, fix = "a whole number", "Write a whole number."
         elif name in SWITCHES and value not in SWITCH_VALUES:
             wanted, fix = "true or false", "Write true or false."
