@@ -311,6 +311,14 @@ def test_sums_of_kai_and_volcano_are_lowered_or_their_bound_is_raised(
     assert run(["suggest", str(tmp_path / "case"), "--write"]) == 0
 
 
+def test_no_edit_writes_a_negative_quota(tmp_path: Path) -> None:
+    case = FIXTURES / "rules/QC903-kai-children-exceed-parent/fail-department-too-small"
+    for file in case.glob("*.yaml"):
+        (tmp_path / file.name).write_text(file.read_text().replace("quota: 8  #! QC903 primary", "quota: -5"))
+    fixes = [fix for f in audit([str(tmp_path)]).findings if f.rule and f.rule.id == "QC903" for fix in f.fixes]
+    assert [[edit.text for edit in fix.edits] for fix in fixes] == [["0", "0"], ["16"]]
+
+
 VOLCANO = """apiVersion: scheduling.volcano.sh/v1beta1
 kind: Queue
 metadata: {name: research}
