@@ -346,6 +346,8 @@ def test_a_release_that_is_too_new_is_named(tmp_path: Path, monkeypatch: pytest.
     ("text", "line", "message"),
     [
         ("complete: true\nversion: 1.0\n", 2, "version: should be 1, not 1.0"),
+        ("version: 1e0 # one\n", 1, "version: should be 1, not 1e0"),
+        ("version: 1.00\n", 1, "version: should be 1, not 1.00"),
         ("version: 1\nrules:\n  ignore: []\n  select: []\n", 4, "rules.select: must not be empty; name at least one"),
         ("version: 1\nclusters: {}\n", 2, "clusters: must not be empty; name at least one"),
         (

@@ -34,6 +34,8 @@ HINT = f"`qcheck schema config` prints the schema; {DOCS}/settings.md explains t
 LARGEST = 1_000_000
 MOST_FAULTS = 100
 """The maximum number of faults listed for one file."""
+FLOAT = re.compile(r"[+-]?(?=\d*[.eE])[\d.]+(?:[eE][+-]?\d+)?")
+"""A number with a fraction or an exponent."""
 TOML_SEPARATORS = str.maketrans(".[]\"'", "     ")
 TOML_LINE = re.compile(r"at line (\d+)")
 """The position in an error of tomllib, which gives no line at the end of the file."""
@@ -109,8 +111,8 @@ def _yaml(shown: str, text: str) -> tuple[object, Locate]:
     document = loaded.documents[0]
     line, start, _, end = document.span(("version",))
     written = document.line(line)[start - 1 : end - 1] if document.has(("version",)) else ""
-    if written == "1.0":  # read as 1
-        raise SettingsError([f"{shown}:{line}: version: should be 1, not 1.0"], HINT)
+    if FLOAT.fullmatch(written) and document.data["version"] == 1:  # the loader reads whole floats as integers
+        raise SettingsError([f"{shown}:{line}: version: should be 1, not {written}"], HINT)
     return document.data, lambda route: f"{shown}:{document.span(route, on_key=True)[0]}"
 
 
