@@ -37,14 +37,13 @@ def _uncovers(before: TrialState, found: Finding, way: Way) -> bool:
         return False
     if way is Way.LOWER_QUOTA:
         return found.rule is not None and found.rule.id == NOT_PACKED
+    ran = _ran(before, found)
     if way in CORRECTED or (way in (Way.ADD_NODES, Way.FREE_DEVICES) and family in ABOUT_NODES):
-        return not _did_run(before, found)
-    return family == "workloads" and _did_not_run(before, found)
+        return True not in ran
+    return family == "workloads" and False in ran and True not in ran
 
 
-def _did_run(before: TrialState, found: Finding) -> bool:
-    return any(v.runs is True and v.workload.id == found.object for c in before.clusters for v in verdicts_of(c))
-
-
-def _did_not_run(before: TrialState, found: Finding) -> bool:
-    return any(v.runs is False and v.workload.id == found.object for c in before.clusters for v in verdicts_of(c))
+def _ran(before: TrialState, found: Finding) -> set[bool | None]:
+    """Return whether the workload of a finding ran before the edit, in the clusters that the finding is about."""
+    verdicts = (v for c in before.clusters if c.name in found.clusters for v in verdicts_of(c))
+    return {v.runs for v in verdicts if v.workload.id == found.object}
