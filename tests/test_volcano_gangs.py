@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from qcheck.api import admit
+from qcheck.api import admit, audit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -123,3 +123,14 @@ def test_the_pods_that_start_together(manifest: str, queue: str, admitted: bool,
     (tmp_path / "asked.yaml").write_text(manifest, encoding="utf-8")
     ((_, verdict),) = admit([str(tmp_path / "asked.yaml")], [str(tmp_path / "cluster.yaml")]).verdicts
     assert (verdict.decision.queue, verdict.decision.admitted) == (queue, admitted)
+
+
+@pytest.mark.parametrize(("scheduler", "severity"), [("volcano", "error"), ("", "warning")])
+@pytest.mark.parametrize("queue", ["lab", "missing"])
+def test_a_queue_is_no_proof_that_the_operator_creates_gangs(
+    scheduler: str, severity: str, queue: str, tmp_path: Path
+) -> None:
+    job = training(4, f"{{queue: {queue}}}", pods(2, scheduler))
+    (tmp_path / "all.yaml").write_text(f"{CLUSTER}---\n{job}", encoding="utf-8")
+    found = [f for f in audit([str(tmp_path)]).findings if f.rule and f.rule.id == "QC960"]
+    assert [f.severity for f in found] == [severity]

@@ -18,7 +18,7 @@ from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.volcano.amounts import amounts, is_empty
 from qcheck.schedulers.volcano.division import proportion
 from qcheck.schedulers.volcano.gates import barriers
-from qcheck.schedulers.volcano.jobs import gangs_of
+from qcheck.schedulers.volcano.jobs import gangs_of, joins_by_queue
 from qcheck.schedulers.volcano.nodes import is_estimated, is_known, total
 from qcheck.schedulers.volcano.queues import Queues, queues_of
 
@@ -78,16 +78,22 @@ def job_never_starts(cluster: Cluster) -> Iterator[Finding]:
     """Report jobs whose first pods together exceed their queue's limit, or whose queue accepts no jobs."""
     queues = queues_of(cluster)
     for gang in gangs_of(cluster):
-        known = queues.queue.get(gang.queue)
-        if not queues.exists(gang.queue) or gang.queue == ROOT:
-            yield _no_queue(cluster, queues, gang)
-        elif known is not None and known.state not in ("", "Open"):
-            message = f"{gang.id} names queue {gang.queue}, whose state is {known.state}: it accepts no jobs"
-            yield finding(gang.queue_place, message).near(known.place.at("status", "state"), known.state).about(gang.id)
-        elif not queues.children(gang.queue) and not any(gang.queue in c for c in queues.cycles):
-            over = barriers(cluster, gang)
-            if over:
-                yield _stopped(cluster, queues, gang, over)
+        by_option = any(map(joins_by_queue, gang.workloads))  # of the operator, which no manifest shows
+        yield from (found.likely(by_option) for found in _obstacles(cluster, queues, gang))
+
+
+def _obstacles(cluster: Cluster, queues: Queues, gang: VolcanoGang) -> Iterator[Finding]:
+    """Yield why a gang never starts."""
+    known = queues.queue.get(gang.queue)
+    if not queues.exists(gang.queue) or gang.queue == ROOT:
+        yield _no_queue(cluster, queues, gang)
+    elif known is not None and known.state not in ("", "Open"):
+        message = f"{gang.id} names queue {gang.queue}, whose state is {known.state}: it accepts no jobs"
+        yield finding(gang.queue_place, message).near(known.place.at("status", "state"), known.state).about(gang.id)
+    elif not queues.children(gang.queue) and not any(gang.queue in c for c in queues.cycles):
+        over = barriers(cluster, gang)
+        if over:
+            yield _stopped(cluster, queues, gang, over)
 
 
 def _no_queue(cluster: Cluster, queues: Queues, gang: VolcanoGang) -> Finding:

@@ -117,7 +117,7 @@ def gangs_of(cluster: Cluster) -> tuple[VolcanoGang, ...]:
                 found.append(_of_job(workload))
         elif (group := _group(workload)) and (workload.namespace, group) in groups:
             members.setdefault((workload.namespace, group), []).append(workload)
-        elif is_scheduled(workload) or _joins_by_queue(workload):
+        elif is_scheduled(workload) or joins_by_queue(workload):
             gang = operator_gang(workload)
             found += _of_pods(cluster, workload) if gang is None else (_of_operator(cluster, workload, gang),)
     return (*found, *(_of_group(g, members.get(key, [])) for key, g in groups.items()))
@@ -142,7 +142,7 @@ def is_scheduled(workload: Workload) -> bool:
     return any(p.template.scheduler_name == VOLCANO_SCHEDULER for p in workload.pod_sets)
 
 
-def _joins_by_queue(workload: Workload) -> bool:
+def joins_by_queue(workload: Workload) -> bool:
     """Return whether an operator sends a workload to a queue of Volcano although its pods name no scheduler."""
     names_other = any(p.template.scheduler_name for p in workload.pod_sets)
     return names_queue(workload) and workload.queue is None and not names_other
