@@ -72,11 +72,12 @@ def _annotations(at: Cursor) -> Iterator[Failure]:
 
 
 def is_weight(text: str) -> bool:
-    """Return whether Go parses a text as a number above 0.
+    """Return whether Go parses a text as a number that is not 0 or less: one above 0, or NaN.
 
-    Unlike Python, Go accepts hexadecimal numbers and rejects spaces and, in decimal numbers, underscores.
+    Unlike Python, Go accepts hexadecimal numbers and rejects spaces, digits of other scripts and, in decimal numbers,
+    underscores.
     """
-    if text != text.strip() or "_" in text:
+    if text != text.strip() or "_" in text or not text.isascii():
         return False
     try:
         number = float.fromhex(text) if "x" in text.lower() and "p" in text.lower() else float(text)
