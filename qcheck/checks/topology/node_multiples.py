@@ -76,12 +76,13 @@ def _fill(amount: int, sizes: list[int]) -> tuple[int, int] | None:
     if not small or amount > _MOST_FILLED:
         lower = max((amount // s * s for s in sizes), default=0)
         return None if lower == amount else (lower, min((amount // s + 1) * s for s in sizes))
-    sums = 1
+    sums, most = 1, amount + small[0]
     for size in small:
         step = size
-        while step <= amount + small[0]:
+        while step <= most:
             sums |= sums << step
             step *= 2
+        sums &= (1 << most + 1) - 1
     if sums >> amount & 1:
         return None
     lower = (sums & ((1 << amount) - 1)).bit_length() - 1
