@@ -25,7 +25,7 @@ class Consequence(Value):
     The table lists only pairs whose second finding disappears once the first is fixed.
 
     `shared`: FLAVOR, if no domain of its topology has a node; DAEMON_SET, if it alone is the reason; FIELD, if both are
-    about one field or a part of it; WORKLOAD; UNREAD if the thing is missing and a file that could define it was not
+    about one field; WORKLOAD; UNREAD if the thing is missing and a file that could define it was not
     read; or the kind of the object that `cause` names as the intended one.
     """
 

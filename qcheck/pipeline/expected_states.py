@@ -10,7 +10,7 @@ import re
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.load import load
-from qcheck.kinds.decode import roots
+from qcheck.pipeline.patch_files import WITH_SELECTOR, group_kind, objects
 from qcheck.sources import files
 
 if TYPE_CHECKING:
@@ -30,10 +30,6 @@ BINDING = re.compile(r"^[^\n#]*:[ \t]*[\"']?\(\$\w", re.MULTILINE)
 """A value that Chainsaw computes, such as `($namespace)`."""
 STEP = re.compile(r"\d+-(?:(?:assert|errors)[-.]|error\.)")
 """The start of the file name of a test step that only compares objects."""
-WITH_STATUS = frozenset(
-    {("apps", "Deployment"), ("apps", "StatefulSet"), ("apps", "DaemonSet"), ("apps", "ReplicaSet")}
-)
-"""Kinds with a required spec."""
 
 
 def expected_states(loaded: Sequence[Loaded]) -> list[files.NotLoaded]:
@@ -78,10 +74,7 @@ def _operations(data: object) -> Iterator[tuple[str, str]]:
 
 def _is_only_a_status(file: Loaded) -> bool:
     """Return whether every object of a file has a status but no spec, although its kind requires one."""
-    found = [each for document in file.documents for each in roots(document)]
+    found = list(objects(file))
     return bool(found) and all(
-        (each.text_at("apiVersion").partition("/")[0], each.text_at("kind")) in WITH_STATUS
-        and each["status"].exists
-        and not each["spec"].exists
-        for each in found
+        group_kind(each) in WITH_SELECTOR and each["status"].exists and not each["spec"].exists for each in found
     )

@@ -27,6 +27,7 @@ NAMED = r"(?i)(?:^|[-_.])patch(?:es)?(?:[-_.]|$)"
 WITH_SELECTOR = frozenset(
     {("apps", "Deployment"), ("apps", "StatefulSet"), ("apps", "DaemonSet"), ("apps", "ReplicaSet")}
 )
+"""Kinds with a required spec and a required selector."""
 WITH_PODS = WITH_SELECTOR | {("batch", "Job"), ("", "Pod")}
 """Kinds with pods, each with its API group, because other groups have kinds with the same names."""
 
@@ -68,7 +69,7 @@ def _is_unused(file: Loaded, folders: Set[str]) -> bool:
     is_named = re.search(NAMED, name) or re.search(NAMED, posixpath.basename(folder))
     if not (posixpath.normpath(folder) in folders or is_named):
         return False
-    found = list(_objects(file))
+    found = list(objects(file))
     return bool(found) and all(map(_is_incomplete, found))
 
 
@@ -79,13 +80,19 @@ def _has_directive(text: str) -> bool:
     return any(before.fullmatch(text, text.rfind("\n", 0, m.start()) + 1, m.start()) for m in found)
 
 
-def _objects(file: Loaded) -> Iterator[Cursor]:
+def objects(file: Loaded) -> Iterator[Cursor]:
+    """Return the objects of a file."""
     return (found for document in file.documents for found in roots(document))
+
+
+def group_kind(found: Cursor) -> tuple[str, str]:
+    """Return the API group of an object, empty for the core group, and its kind."""
+    return found.text_at("apiVersion").rpartition("/")[0], found.text_at("kind")
 
 
 def _is_incomplete(found: Cursor) -> bool:
     """Return whether an object with pods lacks required fields: its selector, or the images of its containers."""
-    spec, kind = found["spec"], (found.text_at("apiVersion").rpartition("/")[0], found.text_at("kind"))
+    spec, kind = found["spec"], group_kind(found)
     if kind not in WITH_PODS or (kind in WITH_SELECTOR and spec["selector"].exists):
         return False
     containers = (spec if kind == ("", "Pod") else spec["template"]["spec"]).items_at("containers")

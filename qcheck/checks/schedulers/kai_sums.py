@@ -79,7 +79,9 @@ def _exceeding(parent: KaiQueue, children: Sequence[KaiQueue], over: list[Dimens
     quotas = {f"{d.value}Quota": str(parent.terms[d].quota) for d in over}
     promised = {f"{d.value}Promised": str(_sum(children, d)) for d in over}
     excess = {d.value: ceil(_sum(children, d) - parent.terms[d].quota) for d in over}
-    found = _raised(_lowered(found, children, {d: max(Fraction(0), parent.terms[d].quota) for d in over}), parent, children, over)
+    found = _raised(
+        _lowered(found, children, {d: max(Fraction(0), parent.terms[d].quota) for d in over}), parent, children, over
+    )
     return found.with_data(
         parent=parent.name, resources=[d.value for d in over], amounts={**quotas, **promised}, excess=excess
     )
