@@ -8,7 +8,7 @@ from functools import cache
 
 from qcheck import DOCS
 from qcheck.cluster.did_you_mean import nearest
-from qcheck.cluster.place import Place
+from qcheck.cluster.place import Place, follow
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.load import load
 from qcheck.documents.text import NotText, Spot, Text, decode
@@ -35,7 +35,7 @@ LARGEST = 1_000_000
 MOST_FAULTS = 100
 """The maximum number of faults listed for one file."""
 FLOAT = re.compile(r"[+-]?(?=\d*[.eE])[\d.]+(?:[eE][+-]?\d+)?")
-"""A number with a fraction or an exponent."""
+"""A number with a fraction or an exponent; the loader reads one such as 1.0 as an integer."""
 TOML_SEPARATORS = str.maketrans(".[]\"'", "     ")
 TOML_LINE = re.compile(r"at line (\d+)")
 """The position in an error of tomllib, which gives no line at the end of the file."""
@@ -111,7 +111,7 @@ def _yaml(shown: str, text: str) -> tuple[object, Locate]:
     document = loaded.documents[0]
     line, start, _, end = document.span(("version",))
     written = document.line(line)[start - 1 : end - 1] if document.has(("version",)) else ""
-    if FLOAT.fullmatch(written) and document.data["version"] == 1:  # the loader reads whole floats as integers
+    if FLOAT.fullmatch(written) and follow(document.data, ("version",)) == 1:
         raise SettingsError([f"{shown}:{line}: version: should be 1, not {written}"], HINT)
     return document.data, lambda route: f"{shown}:{document.span(route, on_key=True)[0]}"
 
