@@ -142,6 +142,21 @@ def _plain_nodes_unread(pods: Wanted) -> Reason:
     return Reason(ReasonCode.NODES_UNKNOWN, ReasonCause.NO_NODES, message, pods.template.place)
 
 
+def _with_unread_nodes(
+    cluster: Cluster, pods: list[Wanted], shapes: tuple[WantedPods, ...], groups: tuple[NodeGroup, ...]
+) -> Schedule | None:
+    """Return what is known about pods that do not fit if some may run on unread nodes: the others may not fit either."""
+    elsewhere = [_may_use_unread_nodes(cluster, shape) for shape in shapes]
+    if not any(elsewhere):
+        return None
+    kept = [at for at, is_elsewhere in enumerate(elsewhere) if not is_elsewhere]
+    if kept:
+        rest = _decide(cluster, [pods[at] for at in kept], tuple(shapes[at] for at in kept), groups, ())
+        if rest.runs is False:
+            return rest
+    return Schedule(None, reasons=(_plain_nodes_unread(pods[elsewhere.index(True)]),))
+
+
 def _decide(
     cluster: Cluster,
     pods: list[Wanted],
@@ -155,17 +170,9 @@ def _decide(
     if isinstance(best, DoesNotFit):
         from qcheck.packing.unschedulable import obstacle  # 0.3 ms
 
-        elsewhere = [_may_use_unread_nodes(cluster, shape) for shape in shapes]
-        if any(elsewhere):
-            kept = [at for at, is_elsewhere in enumerate(elsewhere) if not is_elsewhere]
-            rest = (
-                _decide(cluster, [pods[at] for at in kept], tuple(shapes[at] for at in kept), groups, ())
-                if kept
-                else None
-            )
-            if rest is not None and rest.runs is False:
-                return rest
-            return Schedule(None, reasons=(_plain_nodes_unread(pods[elsewhere.index(True)]),))
+        open_ended = _with_unread_nodes(cluster, pods, shapes, groups)
+        if open_ended is not None:
+            return open_ended
         reason = obstacle(cluster, [p.pod_set for p in pods], shapes, usable, at_best, best.certificate)
         return Schedule(False if cluster.has_all(NODES) else None, reasons=(reason,))
     even = _spreading(at_best, usable)

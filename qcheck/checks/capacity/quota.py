@@ -116,8 +116,8 @@ def _exceeds(cluster: Cluster, resource: str, over: Overdraft) -> Finding:
             supply=over.supply,
             excess=over.wanted - over.supply,
             **({} if without is None else {"withoutDaemonSets": without}),
+            **({"daemonSets": in_the_way} if in_the_way else {}),
         )
-        .with_data(**({"daemonSets": in_the_way} if in_the_way else {}))
     )
 
 
