@@ -37,6 +37,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "configuration": ("manager",),
     "schedulers": (
         "kai_limits",
+        "kai_units",
         "kai_sums",
         "kai_hierarchy",
         "kai_workloads",

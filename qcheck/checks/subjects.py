@@ -88,7 +88,7 @@ SUBJECTS: dict[str, Callable[[Cluster], object]] = {
         (
             "schedulers.kai_limits", "schedulers.kai_sums", "schedulers.kai_hierarchy", "schedulers.kai_workloads",
             "schedulers.kai_sharing", "schedulers.kai_topology", "schedulers.kai_settings", "schedulers.kai_starvation",
-            "schedulers.kai_history",
+            "schedulers.kai_history", "schedulers.kai_units",
         ),
         has_kai,
     ),
