@@ -133,7 +133,7 @@ def _file(path: str, rewrites: Sequence[Rewrite]) -> Fixed | None:
 
 
 def _object_route(route: Route) -> Route:
-    """Return the part of a route that leads to the object: that of an item of a List or list, else nothing."""
+    """Return the part of a route that leads to the object: the route of the item in a List or list; empty otherwise."""
     return route[:2] if route[:1] == ("items",) else tuple(step for step in route[:1] if isinstance(step, int))
 
 
