@@ -313,3 +313,14 @@ def test_all_copies_of_an_object_are_rewritten_at_once(tmp_path: Path, monkeypat
     run(["check", "--fix", "--quiet", "."])
     assert Path("many.yaml").read_text(encoding="utf-8") == "---\n".join([after] * 30)
     assert Path("other.yaml").read_text(encoding="utf-8") == f"# another copy\n{after}"
+
+
+def test_a_copy_with_a_suppression_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    before, after = CASES["cohort"]
+    suppressed = f"# qcheck: ignore[QC006] kept for the old release\n{before}"
+    Path("a.yaml").write_text(before, encoding="utf-8")
+    Path("b.yaml").write_text(suppressed, encoding="utf-8")
+    run(["check", "--fix", "--quiet", "."])
+    assert Path("a.yaml").read_text(encoding="utf-8") == after
+    assert Path("b.yaml").read_text(encoding="utf-8") == suppressed

@@ -35,6 +35,10 @@ MOST_ROUNDS = 10
 """The number of rounds without a newly edited file after which the remaining fixes are abandoned."""
 
 
+SUPPRESSION = "qcheck: ignore"
+"""The text of every comment that suppresses findings."""
+
+
 class Fixed(Value):
     """A file that can be rewritten: its path, its text before and after, and the number of changed objects."""
 
@@ -79,14 +83,15 @@ def _copies(found: Sequence[Fixed], files: Iterable[Loaded]) -> list[Fixed]:
 
 
 def _with_copies(fix: Fix, documents: Mapping[str, Sequence[Document]]) -> Iterator[Fix]:
-    """Yield a fix, and the same fix of each document that repeats the fixed one."""
+    """Yield a fix, and the same fix of each document that repeats the fixed one, in files without suppressions."""
     yield fix
     origins = {id(edit.place.origin): edit.place.origin for edit in fix.edits}
     original = next(iter(origins.values()), None)
     if len(origins) > 1 or not isinstance(original, Document):
         return
     for document in documents.get(_title(original), ()):
-        if document.data == original.data and (document.path, document.index) != (original.path, original.index):
+        is_other = (document.path, document.index) != (original.path, original.index)
+        if is_other and document.data == original.data and SUPPRESSION not in document.text.text:
             edits = [replace(e, place=Place(document, e.place.route, on_key=e.place.on_key)) for e in fix.edits]
             yield replace(fix, edits=tuple(edits))
 
