@@ -13,6 +13,7 @@ from qcheck.api import audit
 from qcheck.cli import entrypoint
 from qcheck.findings.result import Result
 from qcheck.settings.load import load_settings
+from qcheck.sources.patterns import Pattern
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the stand-in for helm is a shell script")
 
@@ -275,3 +276,21 @@ def test_directories_with_the_name_of_a_cluster_are_one_pattern(
         ("prod", ("**/prod/**", "/teams/classes.yaml")),
     ]
     assert not [f for f in audit(["."], load_settings()).findings if f.rule and f.rule.id == "QC011"]
+
+
+def test_directories_whose_names_are_patterns_contain_only_their_own_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    flavor = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: h100}\n"
+    names = ("#1", "!a", "[ab]", "a", "b", "~c", "x!#~")
+    for name in names:
+        path = tmp_path / name / "flavors.yaml"
+        path.parent.mkdir()
+        path.write_text(flavor)
+    assert entrypoint.run(["init"]) == 0
+    settings = load_settings()
+    assert sorted(s.name for s in settings.scopes) == sorted(names)
+    for scope in settings.scopes:
+        patterns = [Pattern(each) for each in scope.include]
+        assert [n for n in names if any(p.match(f"{n}/flavors.yaml") for p in patterns)] == [scope.name]

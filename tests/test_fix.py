@@ -207,6 +207,22 @@ def test_a_link_stays_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert Path("queues.txt").read_text(encoding="utf-8") == after
 
 
+def test_only_the_fixed_file_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A repository may contain a link with the name of a temporary file, to make qcheck overwrite another file."""
+    monkeypatch.chdir(tmp_path)
+    before, after = CASES["cohort"]
+    Path("queues.yaml").write_text(before, encoding="utf-8")
+    Path("other.txt").write_text("kept", encoding="utf-8")
+    for ending in ("qcheck", "tmp", "part"):
+        Path(f"queues.yaml.{ending}").symlink_to("other.txt")
+    files = set(tmp_path.iterdir())
+    run(["check", "--fix", "--quiet", "."])
+    assert Path("queues.yaml").read_text(encoding="utf-8") == after
+    assert not Path("queues.yaml").is_symlink()
+    assert Path("other.txt").read_text(encoding="utf-8") == "kept"
+    assert set(tmp_path.iterdir()) == files
+
+
 def test_what_is_rewritten_once_needs_no_second_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for number, path in enumerate(sorted(FIXTURES.rglob("*.yaml"))):
@@ -295,7 +311,7 @@ def test_a_file_that_cannot_be_written_stops_its_copies_and_no_other_file(
     other = before.replace("name: ", "name: other-")
     for name, text in (("a.yaml", before), ("b.yaml", before), ("c.yaml", other)):
         Path(name).write_text(text, encoding="utf-8")
-    Path("b.yaml.qcheck").mkdir()
+    monkeypatch.setattr("os.access", lambda path, _: not str(path).endswith("b.yaml"))
     assert run(["check", "--fix", "--quiet", "."]) == 2
     assert Path("a.yaml").read_text(encoding="utf-8") == Path("b.yaml").read_text(encoding="utf-8") == before
     assert Path("c.yaml").read_text(encoding="utf-8") == after.replace("name: ", "name: other-")

@@ -37,6 +37,8 @@ ALIASES = {
     "stg": "staging",
     "testing": "test",
 }
+SPECIAL = re.compile(r"[][*?\\]|(?<![^/])[!#~]")
+"""Characters that a pattern reads as something else, or refuses at its start."""
 USUAL = frozenset({"prod", "dev", "staging", "test", "qa", "uat", "sandbox", "preprod", "integration", "canary"})
 """Names of environments that need no further evidence."""
 
@@ -181,7 +183,7 @@ class _Repository:
         """Return as few patterns as possible for a cluster's own and common files, matching no other cluster's."""
         roots = [r for r in self.roots if not (r.needs_rendering and self._belongs(r.top.path, name))]
         paths = dict.fromkeys((*self.paths, *(r.top.path for r in roots)))
-        files = [(p, self._belongs(p, name)) for p in paths]
+        files = [(SPECIAL.sub(r"\\\g<0>", p), self._belongs(p, name)) for p in paths]
         return tuple(_at_any_depth(self._cover("", files), files, name))
 
     def _belongs(self, path: str, name: str) -> bool:

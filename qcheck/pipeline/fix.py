@@ -7,6 +7,7 @@ made in memory first, so that `--diff` shows what `--fix` writes.
 from __future__ import annotations
 
 import os
+import tempfile
 
 from qcheck.cluster.place import Place
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
@@ -191,9 +192,9 @@ def obstacle(fixed: Fixed) -> str:
         _bom_of(path, fixed)
         if not os.access(path, os.W_OK) or not os.access(os.path.dirname(path), os.W_OK):
             return "no permission to write it"
-        return f"{path}.qcheck is a directory" if os.path.isdir(f"{path}.qcheck") else ""
     except OSError as error:
         return _why(error)
+    return ""
 
 
 def _why(error: OSError) -> str:
@@ -214,9 +215,9 @@ def write(fixed: Fixed) -> None:
     """Write a rewritten file over the old one in one step. Raises `OSError`."""
     path = os.path.realpath(fixed.path)
     bom = _bom_of(path, fixed)
-    temporary = f"{path}.qcheck"
+    handle, temporary = tempfile.mkstemp(".qcheck", f"{os.path.basename(path)[:100]}.", os.path.dirname(path))
     try:
-        with open(temporary, "wb") as file:
+        with open(handle, "wb") as file:
             file.write(bom + fixed.after.encode())
         os.chmod(temporary, os.stat(path).st_mode)
         os.replace(temporary, path)
