@@ -412,6 +412,13 @@ spec:
 NEIGHBOURS = Path(__file__).parent.parent / "fixtures/rules/QC511-neighbours-can-block/fail-cores-of-a-workload"
 DUEL = "---\n".join(file.read_text() for file in sorted(NEIGHBOURS.glob("*.yaml")))
 MANY_RESOURCES = queue().replace('["nvidia.com/gpu"]', f"[{'a, ' * 10_000}]") + "---\n" + REST
+MANY_GROUPS = re.sub(r"resourceGroups:\n(?:  .*\n)+", f"resourceGroups: [{'a, ' * 10_000}]\n", queue())
+MANY_REQUIREMENTS = """---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: p}
+spec: {template: {spec: {requirements: [LIST]}}}
+""".replace("LIST", "{key: a, operator: In, values: 1}, " * 10_000)
 FOUND = {
     "a group without flavors": (queue() + "  queueingStrategy: StrictFIFO\n" + JOB).replace(
         "flavors:\n    - name: h100\n      resources:\n      - name: nvidia.com/gpu\n        nominalQuota: 8\n",
@@ -427,6 +434,8 @@ FOUND = {
     "a label with a huge number": queue() + REST.replace("gpu: h100", f"nvidia.com/gpu.count: {'1' * 5000}"),
     "pods of a group beyond counting": f"{queue()}---\n{REST}---\n{POD}---\n{POD.replace('name: one', 'name: two')}",
     "the same resource ten thousand times": MANY_RESOURCES,
+    "ten thousand resource groups": MANY_GROUPS,
+    "ten thousand requirements of a pool": queue() + MANY_REQUIREMENTS,
     "quota below nothing": DUEL.replace("nominalQuota: 384", "nominalQuota: -16"),
     "fewer pods than none": DUEL.replace("parallelism: 24", "parallelism: -24"),
 }

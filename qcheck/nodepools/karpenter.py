@@ -19,7 +19,7 @@ from qcheck.nodepools.pool import described, figures
 from qcheck.nodepools.scalars import amounts, place, taints, texts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from qcheck.cluster.labels import Labels, Taint
     from qcheck.cluster.place import Place
@@ -116,7 +116,7 @@ def _requirement(at: Cursor) -> Requirement:
     return Requirement(ALIASES.get(key, key), at["operator"].text() or "", texts(at["values"]))
 
 
-def _values(wanted: tuple[Requirement, ...], key: str) -> tuple[str, ...]:
+def _values(wanted: Sequence[Requirement], key: str) -> tuple[str, ...]:
     """Return the values of a key that all In requirements allow."""
     kept: tuple[str, ...] | None = None
     for each in wanted:
@@ -179,8 +179,12 @@ def _labels(
     if group and kind:
         fixed[f"{group}/{kind.lower()}"] = reference["name"].text() or ""
     varying: dict[str, tuple[str, ...]] = {**UNSEEN, **(node_class.varying_labels() if node_class else {})}
+    by_key: dict[str, list[Requirement]] = {}
     for each in wanted:
-        values = _possible(each.key, _values(wanted, each.key), node_class)
+        by_key.setdefault(each.key, []).append(each)
+    allowed = {key: _possible(key, _values(some, key), node_class) for key, some in by_key.items()}
+    for each in wanted:
+        values = allowed[each.key]
         if len(values) == 1:
             fixed[each.key] = values[0]
         elif each.operator != "DoesNotExist":

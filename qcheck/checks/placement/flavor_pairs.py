@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 def flavors_contradict(cluster: Cluster) -> Iterator[Finding]:
     """Report flavors of two resource groups that no node can satisfy together."""
     for queue in cluster.queues:
-        for first, second in combinations(queue.groups, 2):
+        groups = [group for group in queue.groups if any(each.name in cluster.flavor for each in group.flavors)]
+        for first, second in combinations(groups, 2):
             if _meet(cluster, queue, first, second):
                 yield from _contradictions(cluster, queue, first, second)
 
