@@ -453,6 +453,14 @@ def test_ten_thousand_bad_items_are_counted(repo: Path, capsys: pytest.CaptureFi
     assert said[-1].endswith("; the object has 9,900 more problems of this kind")
 
 
+def test_queues_without_names_of_two_versions(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    nameless = queue().replace("name: team", "title: team", 1)
+    assert nameless != queue()
+    (repo / "q.yaml").write_text(f"{nameless}---\n{nameless.replace('v1beta2', 'v1beta1').replace('h100', 'l4')}")
+    assert run(["shares", "."]) in (0, 2)
+    assert "bug in qcheck" not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", FOUND)
 def test_what_fuzzing_found(repo: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     (repo / "rest.yaml").unlink()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from qcheck.cluster.nodes import Machine, Node, NodePool
-    from qcheck.cluster.objects import Object, ObjectId
+    from qcheck.cluster.objects import Object
     from qcheck.documents.cursor import Cursor
     from qcheck.documents.load import Loaded
     from qcheck.pipeline.unrendered_files import UnrenderedFiles
@@ -79,15 +79,16 @@ def decoded(manifests: Iterable[Cursor]) -> Iterator[Object]:
 
     Queues and flavors are looked up by name: among several with the same generated or missing name, the first counts.
     """
-    seen: set[ObjectId] = set()
+    seen: set[tuple[str, str, str]] = set()
     for manifest in manifests:
         found = None if formats.describes_nodes(manifest) else decode(manifest)
         if found is None:
             continue
         if found.id.is_generated and found.id.kind in LOOKED_UP:
-            if found.id in seen:
+            key = (found.id.group, found.id.kind, found.id.full_name)
+            if key in seen:
                 continue
-            seen.add(found.id)
+            seen.add(key)
         yield found
 
 
