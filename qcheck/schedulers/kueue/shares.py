@@ -38,25 +38,34 @@ class Largest(Value):
 def shares(cluster: Cluster, demand: Demand, usage: Usage) -> tuple[PoolShares, ...]:
     """Return the shares for every tree, flavor and resource, each divided independently of the others."""
     tree = cohort_tree(cluster)
-    pools: dict[tuple[str, str, str], list[ClusterQueue]] = {}
+    pools: dict[tuple[str, bool, str, str], list[ClusterQueue]] = {}
     for queue in cluster.queues:
         if not tree.is_below_cycle(queue.parent):
+            cohort = tree.root(queue.name)
+            top = (queue.name, False) if cohort is None else (cohort, True)
             for quota in queue.quotas():
-                pools.setdefault((tree.root(queue.name) or queue.name, *quota.key), []).append(queue)
+                pools.setdefault((*top, *quota.key), []).append(queue)
     return tuple(
-        _pool(cluster, root, (flavor, resource), queues, demand, usage)
-        for (root, flavor, resource), queues in sorted(pools.items(), key=lambda p: p[0])
+        _pool(cluster, root, is_cohort, (flavor, resource), queues, demand, usage)
+        for (root, is_cohort, flavor, resource), queues in sorted(pools.items(), key=lambda p: p[0])
     )
 
 
 def _pool(
-    cluster: Cluster, root: str, cell: FlavorResource, queues: list[ClusterQueue], demand: Demand, usage: Usage
+    cluster: Cluster,
+    root: str,
+    is_cohort: bool,
+    cell: FlavorResource,
+    queues: list[ClusterQueue],
+    demand: Demand,
+    usage: Usage,
 ) -> PoolShares:
+    """Return the shares of a cell below a cohort, or in a queue without one, which may have the same name."""
     tree = cohort_tree(cluster)
-    fair = _division(cluster, root, cell, demand) if _is_fair(cluster) else None
-    usable = sum(_division(cluster, root, cell, None).values())
+    fair = _division(cluster, root, is_cohort, cell, demand) if _is_fair(cluster) else None
+    usable = sum(_division(cluster, root, is_cohort, cell, None).values())
     nodes = [tree.queues[q.name] for q in queues]
-    if root in tree.cohorts:
+    if is_cohort:
         nodes += [node for name, node in tree.cohorts.items() if tree.ancestors(name)[-1] == root]
     total = sum(node.cells[cell].nominal for node in nodes if cell in node.cells)
     unused = total - usable
@@ -75,11 +84,13 @@ def _is_fair(cluster: Cluster) -> bool:
     return cluster.configuration is not None and cluster.configuration.fair_sharing
 
 
-def _division(cluster: Cluster, root: str, cell: FlavorResource, demand: Demand | None) -> dict[str, Amount]:
+def _division(
+    cluster: Cluster, root: str, is_cohort: bool, cell: FlavorResource, demand: Demand | None
+) -> dict[str, Amount]:
     """Return what every queue gets of a cell; without a demand, every queue wants more than exists."""
     tree = cohort_tree(cluster)
-    node = tree.cohorts.get(root)
-    return divide(_branch(cluster, root, node is not None, cell, demand), tree.subtree(node or tree.queues[root], cell))
+    node = tree.cohorts[root] if is_cohort else tree.queues[root]
+    return divide(_branch(cluster, root, is_cohort, cell, demand), tree.subtree(node, cell))
 
 
 def _branch(cluster: Cluster, name: str, is_cohort: bool, cell: FlavorResource, demand: Demand | None) -> Branch:
