@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from manifests import FLAVOR, cluster_queue
 
 from qcheck.cli import entrypoint
 from qcheck.reports.shares_schema import json_schema
@@ -156,3 +157,16 @@ def test_a_note_is_said_once_for_all_resources(capsys: pytest.CaptureFixture[str
     assert text.count("nominalQuota 0") == 1
     assert "queues/shared.yaml:14" in text
     assert "queues/shared.yaml:16" in text
+
+
+def test_a_queue_and_a_cohort_of_the_same_name_are_two_trees(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    member = cluster_queue(8, "member").replace("spec:\n", "spec:\n  cohortName: lab\n")
+    (tmp_path / "q.yaml").write_text("---\n".join([FLAVOR, cluster_queue(4, "lab"), member]))
+    assert entrypoint.run(["shares", str(tmp_path), "--format", "json"]) in (0, 2)
+    [cluster] = json.loads(capsys.readouterr().out)["clusters"]
+    assert [(p["tree"], p["total"], [q["queue"] for q in p["queues"]]) for p in cluster["pools"]] == [
+        ("lab", 4, ["lab"]),
+        ("lab", 8, ["member"]),
+    ]
