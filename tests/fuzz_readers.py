@@ -236,7 +236,7 @@ def settings(case: Case, dice: random.Random) -> None:
             try:
                 load_settings(".", name)
                 if name.endswith(".yaml"):
-                    same(plain(Path(name).read_text(encoding="utf-8")))
+                    same(plain(decode(case[name])))
             except SettingsError as error:
                 for problem in error.problems:
                     line = re.match(rf"{re.escape(name)}:(\d+): ", problem)

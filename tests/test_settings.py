@@ -365,3 +365,14 @@ def test_an_empty_choice_is_an_error_with_its_line(
     with pytest.raises(SettingsError) as error:
         load_settings(".")
     assert f"qcheck.yaml:{line}: {message}" in str(error.value)
+
+
+def test_of_many_faults_the_first_are_listed(tmp_path: Path) -> None:
+    path = tmp_path / "qcheck.yaml"
+    path.write_text("kai:\n" + "".join(f"  k{n}: 1\n" for n in range(150)))
+    with pytest.raises(SettingsError) as refused:
+        load_settings(explicit=str(path))
+    assert len(refused.value.problems) == 101
+    assert refused.value.problems[-1].endswith(
+        "qcheck.yaml:102: 50 more faults in this file, from here on, are not listed"
+    )

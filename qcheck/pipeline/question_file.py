@@ -78,7 +78,8 @@ def read_question(path: str, form: type[P]) -> tuple[Document, P]:
     except ValidationError as error:
         errors = error.errors()
         faults = [at(document, e["loc"], _worded(form, e["loc"], e["type"], e["msg"])) for e in errors[:MOST_FAULTS]]
-        raise QuestionError([*dict.fromkeys(faults), *left_out(len(errors))]) from None
+        faults += [at(document, e["loc"], left_out(errors)) for e in errors[MOST_FAULTS:][:1]]
+        raise QuestionError(list(dict.fromkeys(faults))) from None
 
 
 def at(document: Document, route: tuple[str | int, ...], message: str) -> str:

@@ -18,7 +18,7 @@ from qcheck.settings.without_pydantic import quick
 from qcheck.sources.files import File
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from pydantic import BaseModel
@@ -163,12 +163,12 @@ def _explained(errors: list[ErrorDetails], data: object, locate: Locate) -> list
         if text not in place:
             place.append(text)
     faults = [f"{line}: {name}{' or '.join(texts)}" for (line, name), texts in messages.items()]
-    return [*faults, *left_out(len(errors))]
+    return [*faults, *(f"{locate(_written(e['loc'], data))}: {left_out(errors)}" for e in errors[MOST_FAULTS:][:1])]
 
 
-def left_out(count: int) -> list[str]:
-    """Return a line with the number of faults that are not listed, out of `count`; none if all are listed."""
-    return [f"{count - MOST_FAULTS:,} more faults in this file are not listed"] if count > MOST_FAULTS else []
+def left_out(errors: Sequence[object]) -> str:
+    """Return a text about the faults of a file that are not listed, for the place of the first of them."""
+    return f"{len(errors) - MOST_FAULTS:,} more faults in this file, from here on, are not listed"
 
 
 def _written(location: Route, data: object) -> Route:
