@@ -9,7 +9,8 @@ import pytest
 
 from qcheck.api import audit
 from qcheck.cli.entrypoint import run
-from qcheck.pipeline.fix import Fixed, rewritten, write
+from qcheck.pipeline.fix import rewritten
+from qcheck.pipeline.rewritten_file import RewrittenFile, write
 from qcheck.settings import ClusterScope, RuleChoice, Settings
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
@@ -178,7 +179,7 @@ def test_the_diff_writes_nothing(
 
 
 def test_the_diff_knows_no_line_ends_but_newlines() -> None:
-    fixed = Fixed("a.json", '{"a": "x\u2028y\x85z",\n"b": 1}', '{"a": "x\u2028y\x85z",\n"b": 2}', 1)
+    fixed = RewrittenFile("a.json", '{"a": "x\u2028y\x85z",\n"b": 1}', '{"a": "x\u2028y\x85z",\n"b": 2}', 1)
     none = "\\ No newline at end of file\n"
     assert fixed.diff().partition("@@\n")[2] == f' {{"a": "x\u2028y\x85z",\n-"b": 1}}\n{none}+"b": 2}}\n{none}'
 

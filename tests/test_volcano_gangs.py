@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from qcheck.api import admit, audit
+from qcheck.cluster.reasons import ReasonCause
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,6 +89,8 @@ spec:
 """
 
 
+UNKNOWN = None
+"""Only an option of the operator, which no manifest shows, sends such a job to Volcano: it may start without Volcano."""
 QUEUE = "{volcano.sh/queue-name: lab}"
 CASES = {
     "all replicas of a training job": (training(3, "{queue: lab}", pods(2)), "lab", True),
@@ -98,12 +101,12 @@ CASES = {
         "lab",
         False,
     ),
-    "a queue without a scheduler name": (training(4, "{queue: lab}", pods(2, scheduler="")), "lab", False),
+    "a queue without a scheduler name": (training(4, "{queue: lab}", pods(2, scheduler="")), "lab", UNKNOWN),
     "the workers of a Ray cluster": (ray(QUEUE, "", "replicas: 3"), "lab", True),
-    "too many workers": (ray(QUEUE, "", "replicas: 4"), "lab", False),
+    "too many workers": (ray(QUEUE, "", "replicas: 4"), "lab", UNKNOWN),
     "workers up to the maximum": (ray(QUEUE, "", "replicas: 4, maxReplicas: 3"), "lab", True),
-    "workers from the minimum": (ray(QUEUE, "", "minReplicas: 4"), "lab", False),
-    "hosts of a worker": (ray(QUEUE, "", "replicas: 2, numOfHosts: 2"), "lab", False),
+    "workers from the minimum": (ray(QUEUE, "", "minReplicas: 4"), "lab", UNKNOWN),
+    "hosts of a worker": (ray(QUEUE, "", "replicas: 2, numOfHosts: 2"), "lab", UNKNOWN),
     "the minimum with autoscaling": (
         ray(QUEUE, "enableInTreeAutoscaling: true", "replicas: 4, minReplicas: 1"),
         "lab",
@@ -118,11 +121,13 @@ CASES = {
 
 
 @pytest.mark.parametrize(("manifest", "queue", "admitted"), CASES.values(), ids=CASES.keys())
-def test_the_pods_that_start_together(manifest: str, queue: str, admitted: bool, tmp_path: Path) -> None:
+def test_the_pods_that_start_together(manifest: str, queue: str, admitted: bool | None, tmp_path: Path) -> None:
     (tmp_path / "cluster.yaml").write_text(CLUSTER, encoding="utf-8")
     (tmp_path / "asked.yaml").write_text(manifest, encoding="utf-8")
     ((_, verdict),) = admit([str(tmp_path / "asked.yaml")], [str(tmp_path / "cluster.yaml")]).verdicts
     assert (verdict.decision.queue, verdict.decision.admitted) == (queue, admitted)
+    exceeds = any(r.cause is ReasonCause.VOLCANO_LIMIT for r in verdict.decision.reasons)
+    assert exceeds == (admitted is not True)
 
 
 @pytest.mark.parametrize(("scheduler", "severity"), [("volcano", "error"), ("", "warning")])

@@ -8,17 +8,20 @@ from qcheck.answers.quota_proposals import lower_quotas
 from qcheck.answers.verdicts import verdicts_of
 from qcheck.answers.workload_changes import WorkloadChange, changes
 from qcheck.cluster.edits import How
+from qcheck.cluster.place import follow
+from qcheck.cluster.quantity import QuantityError, parse_quantity
 from qcheck.cluster.quota_pool import pool_name
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.views import answered_once, view
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from qcheck.answers.constraints import Constraints
     from qcheck.answers.verdict import Verdict
     from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.edits import Edit
     from qcheck.findings.finding import Finding
     from qcheck.supply.groups import NodeGroup
 
@@ -71,22 +74,30 @@ def _offered(found: Finding, rule: str) -> Iterator[Proposal]:
     """Yield the edits that the finding itself offers."""
     for fix in found.fixes:
         if all(e.how is How.REPLACE for e in fix.edits):
-            way = _way_of(rule, fix.description)
+            way = _way_of(rule, fix.edits)
             words = fix.description.rstrip(".")
             values = tuple((e.place, e.text) for e in fix.edits)
             yield Proposal(way, values, f"{words[:1].lower()}{words[1:]}")
 
 
-def _way_of(rule: str, words: str) -> Way:
-    if rule in QUOTAS or words.startswith("Raise "):
-        return Way.RAISE_QUOTA if words.startswith("Raise ") else Way.LOWER_QUOTA
-    return (
-        Way.FEWER_PODS
-        if rule == JOB_NEVER_STARTS and words.startswith("Lower ")
-        else Way.LABEL
-        if rule in LABELS
-        else Way.NAME
-    )
+def _way_of(rule: str, edits: Sequence[Edit]) -> Way:
+    """Return the way of a rule's edit. Amounts that it raises are bounds: of a queue, or of the queues above it."""
+    if rule in LABELS:
+        return Way.LABEL
+    if rule not in (*QUOTAS, JOB_NEVER_STARTS):
+        return Way.NAME
+    if any(map(_raises, edits)):
+        return Way.RAISE_QUOTA
+    return Way.FEWER_PODS if rule == JOB_NEVER_STARTS else Way.LOWER_QUOTA
+
+
+def _raises(edit: Edit) -> bool:
+    """Return whether an edit replaces an amount by a larger one."""
+    try:
+        was = parse_quantity(follow(edit.place.origin.data, edit.place.route))
+        return parse_quantity(edit.text).nanos > was.nanos
+    except QuantityError:
+        return False
 
 
 def _changed_workloads(cluster: Cluster, found: Finding) -> Iterator[Proposal]:

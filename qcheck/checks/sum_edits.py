@@ -39,17 +39,3 @@ def _level(rising: Sequence[Fraction], total: Fraction) -> Fraction:
         if at < len(rising) and below + rising[at] * (len(rising) - at) >= total:
             return (total - below) / (len(rising) - at)
     return max(rising)
-
-
-def decimal(amount: Fraction) -> str | None:
-    """Return an amount as a decimal number; None if it needs more than nine decimal places."""
-    scaled = amount * 10**9
-    if scaled.denominator != 1:
-        return None
-    whole, rest = divmod(scaled.numerator, 10**9)
-    return f"{whole}.{rest:09}".rstrip("0").rstrip(".") if rest else str(whole)
-
-
-def joined(words: Sequence[str]) -> str:
-    """Return `a`, `a and b`, or `a, b and c`."""
-    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)

@@ -17,7 +17,7 @@ from qcheck.reports import FORMATS, render, text
 if TYPE_CHECKING:
     from qcheck.cli.check_options import CheckOptions
     from qcheck.findings.result import Result
-    from qcheck.pipeline.fix import Fixed
+    from qcheck.pipeline.rewritten_file import RewrittenFile
     from qcheck.settings import Settings
 
 
@@ -86,7 +86,7 @@ def _show_fixes(options: CheckOptions, settings: Settings, watch: ProgressReport
 
 def _fix(options: CheckOptions, settings: Settings, watch: ProgressReporter) -> None:
     """Rewrite the files and list them. Raises `UsageError` at the end if a file could not be written."""
-    from qcheck.pipeline.fix import write_all  # 2 ms
+    from qcheck.pipeline.rewritten_file import write_all  # 1 ms
 
     written, left = write_all(_fixes(options, settings, watch))
     for fixed in written:
@@ -98,7 +98,7 @@ def _fix(options: CheckOptions, settings: Settings, watch: ProgressReporter) -> 
         raise UsageError(f"{len(failed)} file{'s' * (len(failed) != 1)} cannot be rewritten: {', '.join(failed)}")
 
 
-def _fixes(options: CheckOptions, settings: Settings, watch: ProgressReporter) -> list[Fixed]:
+def _fixes(options: CheckOptions, settings: Settings, watch: ProgressReporter) -> list[RewrittenFile]:
     """Return the files that `--fix` writes and `--diff` shows."""
     from qcheck.pipeline.fix import fixed_files  # 3 ms
 

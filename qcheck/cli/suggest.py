@@ -16,10 +16,10 @@ from qcheck.cli.words import words
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.result import BaselineError
 from qcheck.pipeline.check import checked
-from qcheck.pipeline.fix import obstacle
-from qcheck.pipeline.fix import write as write_file
 from qcheck.pipeline.gather import collect, gather
 from qcheck.pipeline.picked import errors, of_rules
+from qcheck.pipeline.rewritten_file import obstacle
+from qcheck.pipeline.rewritten_file import write as write_file
 from qcheck.pipeline.suggest import suggestions
 from qcheck.pipeline.value_files import kept_places, rewritten
 from qcheck.reports import suggest as report

@@ -7,17 +7,16 @@ made in memory first, so that `--diff` shows what `--fix` writes.
 from __future__ import annotations
 
 import os
-import tempfile
 
 from qcheck.cluster.place import Place
-from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.documents.document import Document
 from qcheck.documents.edits import Unsafe, changed, edited
 from qcheck.documents.load import load
-from qcheck.documents.unified_diff import unified_diff
 from qcheck.findings.text_edits import rewrite_of
 from qcheck.pipeline.check import checked
 from qcheck.pipeline.gather import collect, modelled
+from qcheck.pipeline.rewritten_file import RewrittenFile
 from qcheck.pipeline.what_if import with_texts
 
 if TYPE_CHECKING:
@@ -34,33 +33,18 @@ if TYPE_CHECKING:
 
 MOST_ROUNDS = 10
 """The number of rounds without a newly edited file after which the remaining fixes are abandoned."""
-
-
 SUPPRESSION = "qcheck: ignore"
 """The text of every comment that suppresses findings."""
 
 
-class Fixed(Value):
-    """A file that can be rewritten: its path, its text before and after, and the number of changed objects."""
-
-    path: str
-    before: str
-    after: str
-    objects: int
-
-    def diff(self) -> str:
-        """Return the change as a unified diff."""
-        return unified_diff(self.path, self.before, self.after)
-
-
-def fixed_files(paths: Sequence[str], settings: Settings, watch: Watch) -> list[Fixed]:
+def fixed_files(paths: Sequence[str], settings: Settings, watch: Watch) -> list[RewrittenFile]:
     """Return the files that the safe fixes of all findings change, after the last fix, in order of path.
 
     Fixes are applied in rounds: one round applies only one of several fixes of the same text, and finds an object that
     several files define differently in only one of them. Raises `BaselineError` like `audit`.
     """
     read = collect(paths, settings, watch)
-    made: dict[str, Fixed] = {}
+    made: dict[str, RewrittenFile] = {}
     rounds = 0
     while rounds < MOST_ROUNDS:
         found = rewritten(checked(modelled(read, settings, watch), settings, watch), read.loaded)
@@ -75,7 +59,7 @@ def fixed_files(paths: Sequence[str], settings: Settings, watch: Watch) -> list[
     return [made[path] for path in sorted(made)]
 
 
-def _copies(found: Sequence[Fixed], files: Iterable[Loaded]) -> list[Fixed]:
+def _copies(found: Sequence[RewrittenFile], files: Iterable[Loaded]) -> list[RewrittenFile]:
     """Return the same changes for identical files. This covers Terraform files, which have no documents to compare."""
     by_text = {fixed.before: fixed for fixed in found}
     changed = {fixed.path for fixed in found}
@@ -103,7 +87,7 @@ def _title(document: Document) -> str:
     return f"{data.get('kind')} {data.get('metadata')}" if isinstance(data, dict) else ""
 
 
-def rewritten(result: Result, files: Iterable[Loaded] = ()) -> list[Fixed]:
+def rewritten(result: Result, files: Iterable[Loaded] = ()) -> list[RewrittenFile]:
     """Return the files that the safe fixes of some findings change in one round, in all copies of an object alike.
 
     Suppressed findings are ignored, and so are rendered files and files that do not parse.
@@ -122,7 +106,7 @@ def rewritten(result: Result, files: Iterable[Loaded] = ()) -> list[Fixed]:
     return [fixed for fixed in done if fixed is not None]
 
 
-def _file(path: str, rewrites: Sequence[Rewrite]) -> Fixed | None:
+def _file(path: str, rewrites: Sequence[Rewrite]) -> RewrittenFile | None:
     """Return the file after all its fixes; of two that touch the same text, the later one is omitted."""
     taken: list[TextEdit] = []
     asked: dict[int, list[Change]] = {}
@@ -143,7 +127,9 @@ def _object_route(route: Route) -> Route:
     return route[:2] if route[:1] == ("items",) else tuple(step for step in route[:1] if isinstance(step, int))
 
 
-def _checked(path: str, text: str, edits: list[Edit], asked: dict[int, list[Change]], objects: int) -> Fixed | None:
+def _checked(
+    path: str, text: str, edits: list[Edit], asked: dict[int, list[Change]], objects: int
+) -> RewrittenFile | None:
     """Return the rewritten file if it reads as expected."""
     try:
         after = edited(text, edits)
@@ -153,75 +139,4 @@ def _checked(path: str, text: str, edits: list[Edit], asked: dict[int, list[Chan
     wanted = [changed(d.data, asked.get(d.index, [])) for d in before.documents]
     if before.faults or again.faults or [d.data for d in again.documents] != wanted:
         return None
-    return Fixed(path, text, after, objects)
-
-
-class Unwritten(Value):
-    """A file that is left unchanged, and the reason. `is_error`: the file itself cannot be written."""
-
-    path: str
-    why: str
-    is_error: bool
-
-
-def write_all(files: Sequence[Fixed]) -> tuple[list[Fixed], list[Unwritten]]:
-    """Write files; return the written and the unwritten ones. Identical copies are written together or not at all."""
-    errors = {f.path: why for f in files if (why := obstacle(f))}
-    copies = {f.before: f.path for f in files if f.path in errors}
-    left = [Unwritten(path, why, is_error=True) for path, why in errors.items()]
-    written = []
-    for fixed in files:
-        if fixed.path in errors:
-            continue
-        if fixed.before in copies:
-            left.append(Unwritten(fixed.path, f"its copy {copies[fixed.before]} cannot be rewritten", is_error=False))
-            continue
-        try:
-            write(fixed)
-        except OSError as error:
-            left.append(Unwritten(fixed.path, _why(error), is_error=True))
-        else:
-            written.append(fixed)
-    return written, left
-
-
-def obstacle(fixed: Fixed) -> str:
-    """Return the reason that a file cannot be rewritten; empty if it can."""
-    path = os.path.realpath(fixed.path)
-    try:
-        _bom_of(path, fixed)
-        if not os.access(path, os.W_OK) or not os.access(os.path.dirname(path), os.W_OK):
-            return "no permission to write it"
-    except OSError as error:
-        return _why(error)
-    return ""
-
-
-def _why(error: OSError) -> str:
-    return error.strerror or str(error)
-
-
-def _bom_of(path: str, fixed: Fixed) -> bytes:
-    """Return the byte order mark of a file. Raises `OSError` if the file has changed since it was read."""
-    with open(path, "rb") as file:
-        raw = file.read()
-    bom = b"\xef\xbb\xbf" if raw.startswith(b"\xef\xbb\xbf") else b""
-    if raw[len(bom) :].decode("utf-8", "replace") != fixed.before:
-        raise OSError("it has changed since it was read, or is not UTF-8")
-    return bom
-
-
-def write(fixed: Fixed) -> None:
-    """Write a rewritten file over the old one in one step. Raises `OSError`."""
-    path = os.path.realpath(fixed.path)
-    bom = _bom_of(path, fixed)
-    handle, temporary = tempfile.mkstemp(".qcheck", f"{os.path.basename(path)[:100]}.", os.path.dirname(path))
-    try:
-        with open(handle, "wb") as file:
-            file.write(bom + fixed.after.encode())
-        os.chmod(temporary, os.stat(path).st_mode)
-        os.replace(temporary, path)
-    except BaseException:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        raise
+    return RewrittenFile(path, text, after, objects)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.document import Document
 from qcheck.documents.edits import edited
-from qcheck.pipeline.fix import Fixed
+from qcheck.pipeline.rewritten_file import RewrittenFile
 from qcheck.pipeline.what_if import Replacement, edit_of
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from qcheck.findings.suggestions import ValueEdit
 
 
-def rewritten(edits: Iterable[ValueEdit]) -> list[Fixed]:
+def rewritten(edits: Iterable[ValueEdit]) -> list[RewrittenFile]:
     """Return the files with some values replaced, in order of path."""
     by_file: dict[str, list[ValueEdit]] = {}
     for edit in edits:
@@ -26,7 +26,7 @@ def rewritten(edits: Iterable[ValueEdit]) -> list[Fixed]:
         assert isinstance(origin, Document)
         changes = {edit_of(Replacement(e.place, e.text)) for e in mine}
         before = origin.text.text
-        found.append(Fixed(path=path, before=before, after=edited(before, sorted(changes)), objects=len(mine)))
+        found.append(RewrittenFile(path=path, before=before, after=edited(before, sorted(changes)), objects=len(mine)))
     return found
 
 

@@ -6,13 +6,12 @@ from fractions import Fraction
 
 from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.registry import rule
-from qcheck.checks.sum_edits import decimal
 from qcheck.cluster.kai import Dimension, KaiQueue, KaiTerms
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.findings.severity import Severity
 from qcheck.schedulers.kai.shards import Shard, jobs_at, shards_of
-from qcheck.schedulers.kai.words import named_amount, shown
+from qcheck.schedulers.kai.words import decimal, named_amount, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,13 +7,13 @@ from math import ceil
 
 from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.registry import rule
-from qcheck.checks.sum_edits import cut, decimal, joined
+from qcheck.checks.sum_edits import cut
 from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue, KaiTerms
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.findings.severity import Severity
 from qcheck.schedulers.kai.shards import Shard, shards_of, siblings
-from qcheck.schedulers.kai.words import FIELDS, added, named_amount, shown
+from qcheck.schedulers.kai.words import FIELDS, added, decimal, named_amount, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -99,7 +99,7 @@ def _lowered(found: Finding, queues: Sequence[KaiQueue], bounds: Mapping[Dimensi
                 terms = queue.terms[dimension]
                 values.append((terms.quota_place, decimal(terms.written_quota * now / was)))
                 words.append(f"the quota of {queue.name} from {shown(dimension, was)} to {shown(dimension, now)}")
-    return _offering(found, values, f"Lower {joined(words)}.")
+    return _offering(found, values, f"Lower {names(words, len(words))}.")
 
 
 def _raised(found: Finding, parent: KaiQueue, children: Sequence[KaiQueue], over: Sequence[Dimension]) -> Finding:
@@ -107,7 +107,9 @@ def _raised(found: Finding, parent: KaiQueue, children: Sequence[KaiQueue], over
     sums = [(d, parent.terms[d], _sum(children, d)) for d in over]
     written = {d: sum((q.terms[d].written_quota for q in children if q.terms[d].quota > 0), Fraction(0)) for d in over}
     words = [f"the quota of {parent.name} from {shown(d, t.quota)} to {shown(d, total)}" for d, t, total in sums]
-    return _offering(found, [(t.quota_place, decimal(written[d])) for d, t, _ in sums], f"Raise {joined(words)}.")
+    return _offering(
+        found, [(t.quota_place, decimal(written[d])) for d, t, _ in sums], f"Raise {names(words, len(words))}."
+    )
 
 
 def _offering(found: Finding, values: Sequence[tuple[Place, str | None]], words: str) -> Finding:

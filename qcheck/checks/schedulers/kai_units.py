@@ -9,7 +9,7 @@ from qcheck.checks.registry import rule
 from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue, KaiTerms
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
-from qcheck.schedulers.kai.words import shown
+from qcheck.schedulers.kai.words import decimal, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,7 +112,7 @@ def _suspicious(amounts: list[_Mistaken]) -> Finding:
 
 
 def _number(amount: Fraction) -> str:
-    return str(int(amount)) if amount.denominator == 1 else str(float(amount))
+    return decimal(amount) or str(float(amount))
 
 
 @rule("QC910")

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.registry import rule
-from qcheck.checks.sum_edits import cut, joined
+from qcheck.checks.sum_edits import cut
 from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.quantity import written_amount
 from qcheck.cluster.resources import is_accelerator, is_fabric
@@ -89,7 +89,7 @@ def _offering(found: Finding, verb: str, changes: list[Change]) -> Finding:
     """Return a finding with an edit if the manifest states all values that it changes."""
     if not changes or not all(place.exists for place, _, _ in changes):
         return found
-    words = f"{verb} {joined([words for _, _, words in changes])}."
+    words = f"{verb} {names([words for _, _, words in changes], len(changes))}."
     return found.offering_all([(place, text) for place, text, _ in changes], words)
 
 

@@ -39,6 +39,16 @@ def number(amount: Fraction) -> str:
     return f"{float(round(amount, 3)):.3f}".rstrip("0").rstrip(".")
 
 
+def decimal(amount: Fraction) -> str | None:
+    """Return an amount exactly, as a decimal number; None if it needs more than nine decimal places."""
+    scaled = abs(amount) * 10**9
+    if scaled.denominator != 1:
+        return None
+    whole, rest = divmod(scaled.numerator, 10**9)
+    digits = f"{whole}.{rest:09}".rstrip("0").rstrip(".") if rest else str(whole)
+    return f"-{digits}" if amount < 0 else digits
+
+
 def added(dimension: Dimension, parts: Iterable[tuple[str, Fraction]]) -> str:
     """Return `24 GPUs (a) + 24 GPUs (b) = 48 GPUs`; a single part has no sum."""
     listed = list(parts)

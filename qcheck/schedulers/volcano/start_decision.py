@@ -10,7 +10,7 @@ from qcheck.cluster.volcano import NODE_GROUP_LABEL, ROOT
 from qcheck.quota.start_decision import StartDecision, StartingPods
 from qcheck.schedulers.volcano.gates import barriers, stopped_by
 from qcheck.schedulers.volcano.hyper_nodes import required_hyper_nodes
-from qcheck.schedulers.volcano.jobs import gangs_with
+from qcheck.schedulers.volcano.jobs import gangs_with, joins_by_queue
 from qcheck.schedulers.volcano.queues import queues_of
 
 if TYPE_CHECKING:
@@ -23,20 +23,24 @@ if TYPE_CHECKING:
 
 
 def decide(cluster: Cluster, workload: Workload) -> StartDecision | None:
-    """Return Volcano's decision; None for a workload that Volcano does not schedule."""
+    """Return Volcano's decision; None for a workload that Volcano does not schedule.
+
+    If only an option of the workload's operator sends it to Volcano, it may start without Volcano: no refusal is certain.
+    """
     gangs = gangs_with(cluster, workload)
     if not gangs:
         return None
     queues = queues_of(cluster)
+    refused = None if joins_by_queue(workload) else False
     for gang in gangs:
         why = _unusable(cluster, queues, gang)
         if why:
             certain = cluster.has_all("Queue") or queues.exists(gang.queue)
             reason = Reason(ReasonCode.QUEUE_UNUSABLE, ReasonCause.VOLCANO_QUEUE, why, gang.queue_place)
-            return StartDecision(gang.queue, False if certain else None, (reason,))
+            return StartDecision(gang.queue, refused if certain else None, (reason,))
     over = tuple(_refused(queues, gang, b) for gang in gangs for b in barriers(cluster, gang))
     if over:
-        return StartDecision(gangs[0].queue, False, over)
+        return StartDecision(gangs[0].queue, refused, over)
     domain = required_hyper_nodes(cluster, gangs[0].topology) if len(gangs) == 1 else None
     starts = tuple(each for gang in gangs for each in _starts(queues, gang))
     return StartDecision(queue=gangs[0].queue, admitted=True, starts=starts, domain=domain)
