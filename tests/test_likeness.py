@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from test_junk import spoilt
 
+from qcheck.documents.composed import Unresolved
 from qcheck.documents.cursor import Cursor
 from qcheck.documents.document import Document
 from qcheck.documents.text import Text
-from qcheck.documents.unresolved import Unresolved
 from qcheck.kinds import validate as validation
 from qcheck.kinds.validation.likeness import likeness
 from qcheck.kinds.validation.target import Target

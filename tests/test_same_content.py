@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from qcheck.documents.composed import Unresolved
 from qcheck.documents.cursor import root
 from qcheck.documents.load import load
-from qcheck.documents.unresolved import Unresolved
 from qcheck.kinds.pods import pod_template
 from qcheck.kinds.same_content import by_content
 

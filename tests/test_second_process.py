@@ -26,7 +26,7 @@ PROJECT = Path(__file__).parent.parent
 FIXTURES = sorted((PROJECT / "fixtures").rglob("*.yaml"))
 ALONE = "from qcheck.pipeline import second_process; second_process._may_fork = lambda: False; "
 EARLY = (
-    "import qcheck.pipeline.read as r, qcheck.pipeline.api_rejections as a, qcheck.pipeline.check as c; "
+    "import qcheck.pipeline.read as r, qcheck.pipeline.validation as a, qcheck.pipeline.check as c; "
     "r.LARGE, a.MANY, c.MANY = 1, 2, 2; "
 )
 CHECK = "from qcheck.cli.entrypoint import run; run(['check', '.', '--format', 'json'])"

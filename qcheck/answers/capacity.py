@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.problems import NODES
 from qcheck.cluster.quota_pool import SchedulerName, pool_name
 from qcheck.cluster.resources import is_compute
-from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.schedulers.table import promises_of
 from qcheck.supply.groups import ALL

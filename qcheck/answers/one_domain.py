@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from qcheck.cluster.problems import NODES
 from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
-from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.packing.answer import Fits
 from qcheck.packing.domains import at_level

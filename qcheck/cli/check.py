@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 
+from qcheck.cli.check_options import words
 from qcheck.cli.inputs import audited, check_rules, paths_for, running, settings_for
 from qcheck.cli.output import STDOUT, Output, UsageError, parse_outputs, to_stdout, write
 from qcheck.cli.terminal import ProgressReporter, annotate, complain, is_on_github, say, wants_color
-from qcheck.cli.words import words
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.result import BaselineError, View
 from qcheck.findings.severity import Severity

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from enum import Enum
 
+from qcheck.cli.output import UsageError
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.severity import SEVERITIES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
 COLORS = ("auto", "always", "never")
@@ -227,3 +228,11 @@ def parse_plainly(words: Sequence[str]) -> CheckOptions | None:
     many = {o.field for o in CHECK_OPTIONS if o.kind is OptionKind.MANY}
     named: dict[str, Any] = {field: tuple(given) if field in many else given[-1] for field, given in values.items()}
     return CheckOptions(tuple(paths), **named, **flags)
+
+
+def words(texts: Iterable[str], option: str) -> tuple[str, ...]:
+    """Split `--select QC1,QC2 --select QC305` into three words. Raises `UsageError` for a text that has none."""
+    split = [[word for word in text.split(",") if word.strip()] for text in texts]
+    if not all(split):
+        raise UsageError(f"{option} lists no names", "Give a name, or omit the option.")
+    return tuple(word for each in split for word in each)

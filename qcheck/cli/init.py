@@ -14,7 +14,7 @@ from qcheck.cli.terminal import ProgressReporter, say
 from qcheck.pipeline.environments import proposed
 from qcheck.pipeline.gather import gather
 from qcheck.settings import Settings
-from qcheck.settings.discovery import FILE_NAMES
+from qcheck.settings.load import FILE_NAMES
 from qcheck.settings.starter import starter
 from qcheck.sources.renderers import installed
 

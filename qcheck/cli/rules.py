@@ -10,9 +10,9 @@ from typing import Annotated, Literal
 import typer
 
 from qcheck.cli import completion
+from qcheck.cli.check_options import words
 from qcheck.cli.output import UsageError, to_stdout
 from qcheck.cli.terminal import width_of
-from qcheck.cli.words import words
 from qcheck.cluster.did_you_mean import nearest
 from qcheck.findings.catalogue import Rule, choose, load_catalogue, load_samples
 from qcheck.reports.columns import cut

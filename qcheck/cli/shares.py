@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 from qcheck.answers.question import QuestionError
+from qcheck.cli.check_options import words
 from qcheck.cli.inputs import paths_for, running, settings_for, stop_if_unjudged
 from qcheck.cli.output import UsageError, parse_outputs, write_report
 from qcheck.cli.shared_parameters import Clusters, ConfigFile, Format, Live, Paths, Verbose
 from qcheck.cli.terminal import ProgressReporter
-from qcheck.cli.words import words
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.pipeline.gather import gather
 from qcheck.pipeline.shares import divide

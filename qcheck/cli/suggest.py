@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from qcheck.answers.constraints import Constraints, Headroom, Mode
+from qcheck.cli.check_options import words
 from qcheck.cli.inputs import check_rules, paths_for, settings_for, stop_if_unjudged
 from qcheck.cli.output import UsageError, parse_outputs, write
 from qcheck.cli.shared_parameters import Clusters, ConfigFile, Format, Paths, Verbose
 from qcheck.cli.terminal import ProgressReporter, say
-from qcheck.cli.words import words
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.result import BaselineError
 from qcheck.pipeline.check import checked

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from qcheck.cluster.nodes import NodePool
     from qcheck.cluster.objects import Object
     from qcheck.cluster.policy import Policy
-    from qcheck.cluster.problems import Problem
+    from qcheck.cluster.problems import Problem, Unread
     from qcheck.cluster.running import State
-    from qcheck.cluster.unread import Unread
     from qcheck.cluster.volcano import VolcanoScheduler
 
 _FIELDS: dict[type[Object], str] = {

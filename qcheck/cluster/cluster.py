@@ -32,10 +32,9 @@ if TYPE_CHECKING:
     from qcheck.cluster.objects import Generator, Namespace, Object, ObjectId, Other
     from qcheck.cluster.place import Place, Route
     from qcheck.cluster.pods import PodTemplate
-    from qcheck.cluster.problems import Problem
+    from qcheck.cluster.problems import Problem, Unread
     from qcheck.cluster.quota_pool import QuotaPool
     from qcheck.cluster.running import State
-    from qcheck.cluster.unread import Unread
     from qcheck.cluster.volcano import HyperNode, JobFlow, VolcanoPodGroup, VolcanoQueue, VolcanoScheduler
     from qcheck.cluster.workloads import DaemonSet, LimitRange, ResourceQuota, RuntimeClass, TrainingRuntime, Workload
 

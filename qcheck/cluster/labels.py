@@ -13,6 +13,15 @@ if TYPE_CHECKING:
 
 Labels = dict[str, str]
 HARD_EFFECTS = ("NoSchedule", "NoExecute")
+DISCOVERED_LABELS = (
+    "nvidia.com/", "amd.com/", "beta.amd.com/", "gpu.intel.com/", "gpu.nvidia.com/", "feature.node.kubernetes.io/",
+    "node.coreweave.cloud/", "backend.coreweave.cloud/", "ib.coreweave.cloud/", "ds.coreweave.com/",
+    "oci.oraclecloud.com/", "topology.k8s.aws/", "cloud.google.com/gce-topology", "network.topology.nvidia.com/",
+    "fabric.topograph.run/", "accelerator.topograph.run/", "topology.kubernetes.io/", "failure-domain.beta.kubernetes.io/",
+    "sagemaker.amazonaws.com/", "karpenter.k8s.aws/instance-", "eks.amazonaws.com/instance-", "karpenter.azure.com/sku-",
+    "karpenter.k8s.gcp/instance-",
+)  # fmt: skip
+"""Prefixes of labels that agents, autoscalers and clouds add to nodes, with values that no pool definition contains."""
 
 
 class Requirement(Value):
@@ -150,3 +159,7 @@ class Toleration(Value):
 def untolerated(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> tuple[Taint, ...]:
     """Return the hard taints that none of the tolerations covers."""
     return tuple(t for t in taints if t.is_hard and not any(a.tolerates(t) for a in tolerations))
+
+
+def is_discovered(key: str) -> bool:
+    return key.startswith(DISCOVERED_LABELS)

@@ -1,4 +1,4 @@
-"""Problems found while reading: facts for the rules of family QC0."""
+"""Problems found while reading, and inputs that were not read: facts for the rules of family QC0."""
 
 from __future__ import annotations
 
@@ -12,6 +12,24 @@ if TYPE_CHECKING:
     from qcheck.cluster.edits import Fix
 
     Data = dict[str, str | int | bool | None]
+
+NODES = "Node"
+"""The kind that represents nodes and node pools, in whatever format."""
+QUOTA_KINDS = ("ClusterQueue", "Cohort", "ResourceFlavor")
+"""Kinds of which another object could let a queue admit more."""
+QUEUE_KINDS = frozenset(
+    {
+        "ClusterQueue",
+        "LocalQueue",
+        "ResourceFlavor",
+        "Cohort",
+        "WorkloadPriorityClass",
+        "Topology",
+        "AdmissionCheck",
+        "Queue",
+    }
+)
+"""The kinds that a chart or module of queues may define."""
 
 
 class ProblemCode(StrEnum):
@@ -54,3 +72,19 @@ class Problem(Value):
     data: Data = {}
     fixes: tuple[Fix, ...] = ()
     certain: bool = True
+
+
+class Unread(Value):
+    """An input that was not read. `kinds`: the kinds of objects that it may define; None means any kind.
+
+    `place` is where it is referenced, None for a whole file; `what` names it if no other finding does.
+    """
+
+    path: str
+    kinds: frozenset[str] | None = None
+    place: Place | None = None
+    what: str = ""
+
+    def may_define(self, kind: str) -> bool:
+        """Return whether the input may contain an object of the kind."""
+        return self.kinds is None or kind in self.kinds

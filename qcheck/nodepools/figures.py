@@ -9,7 +9,7 @@ import re
 
 from qcheck.cluster.place import Place
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.documents.unresolved import Unresolved
+from qcheck.documents.composed import Unresolved
 from qcheck.nodepools.scalars import EFFECTS, place
 
 if TYPE_CHECKING:

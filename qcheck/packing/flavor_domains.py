@@ -6,12 +6,12 @@ is the best case: nodes whose domain is unknown might all share one.
 
 from __future__ import annotations
 
+from qcheck.cluster.labels import is_discovered
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.packing.domains import Domain
 from qcheck.packing.flavor_question import nodes_of
 from qcheck.packing.question import Nodes
-from qcheck.supply.discovered_labels import is_discovered
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ of a gang are packed together, exactly.
 
 from __future__ import annotations
 
+from qcheck.cluster.problems import NODES
 from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
 from qcheck.cluster.resources import BASIC
-from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.packing.answer import DoesNotFit, Fits
 from qcheck.packing.shared_devices import are_comparable, common_part, slots_requested

@@ -5,8 +5,7 @@ Code that traverses a tree may then use recursion.
 
 from __future__ import annotations
 
-from qcheck.cluster.problems import Problem, ProblemCode
-from qcheck.cluster.unread import Unread
+from qcheck.cluster.problems import Problem, ProblemCode, Unread
 from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:

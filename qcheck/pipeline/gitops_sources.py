@@ -5,8 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 
-from qcheck.cluster.problems import Problem, ProblemCode
-from qcheck.cluster.unread import NODES, QUEUE_KINDS, Unread
+from qcheck.cluster.problems import NODES, QUEUE_KINDS, Problem, ProblemCode, Unread
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.gitops import ChartValues, GitSource, sources
 from qcheck.kinds.helm import is_below

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.unread import Unread
+from qcheck.cluster.problems import Unread
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.load import SNAPSHOT
 from qcheck.documents.yaml_text import to_yaml

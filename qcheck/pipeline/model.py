@@ -6,13 +6,11 @@ import posixpath
 
 from qcheck.cluster.assemble import assemble
 from qcheck.cluster.place import Place
-from qcheck.cluster.problems import Problem, ProblemCode
-from qcheck.cluster.unread import Unread
+from qcheck.cluster.problems import Problem, ProblemCode, Unread
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.documents import limits
 from qcheck.documents.load import load
 from qcheck.findings.result import NotRead
-from qcheck.kinds import validate_cluster
 from qcheck.kinds.decode import (
     is_of_cluster,
     mentions_configuration,
@@ -24,7 +22,7 @@ from qcheck.kinds.decode import (
 from qcheck.kinds.schema.catalogue import KAI, VOLCANO
 from qcheck.kinds.validation.target import ServedVersions, Target
 from qcheck.nodepools.formats import may_be_unread
-from qcheck.pipeline.api_rejections import begin
+from qcheck.pipeline import validation
 from qcheck.pipeline.deep_queues import without_deep_queues
 from qcheck.pipeline.objects import decoded, objects_of
 from qcheck.pipeline.relevance import concerns_queues_text, kinds_in
@@ -68,7 +66,7 @@ def model(
     configuration, misconfigured = _configuration(files, scope.policy.kueue)
     install, oldest = _installs(files)
     target = _target(scope.policy, configuration, install, oldest)
-    rejected = begin(found.written, target)
+    rejected = validation.begin(found.written, target)
     scheduler, misread = _volcano_scheduler(scope, files)
     own, state = _own(found.distinct.first)
     kept = without_deep_queues(list(decoded(own)))
@@ -77,7 +75,7 @@ def model(
     def judged_by(release: Release, paths: Set[str]) -> list[Problem]:
         written = [m for m in found.written if m.document.path in paths]
         other = replace(target, release=(release.major, release.minor))
-        return [*_configuration(files, release)[1], *validate_cluster.refused(written, other)]
+        return [*_configuration(files, release)[1], *validation.refused(written, other)]
 
     refused = [*misconfigured, *(p for p in rejected() if not as_is.is_completed(p))]
     return assemble(
@@ -273,8 +271,8 @@ def left_out(loaded: Iterable[Loaded]) -> list[NotRead]:
 
 def unjudged_rules(loaded: Iterable[Loaded], settings: Settings) -> list[NotRead]:
     """Return CEL rules of CustomResourceDefinitions that cannot be evaluated here."""
-    if not any(validate_cluster.DEFINITION in f.text.text for f in loaded):
+    if not any(validation.DEFINITION in f.text.text for f in loaded):
         return []
     manifests = [r for f in loaded for d in f.documents for r in roots(d)]
     release = settings.policy.kueue
-    return [NotRead(path, why) for path, why in validate_cluster.unjudged(manifests, (release.major, release.minor))]
+    return [NotRead(path, why) for path, why in validation.unjudged(manifests, (release.major, release.minor))]

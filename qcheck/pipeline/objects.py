@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.problems import Problem, ProblemCode
-from qcheck.cluster.unread import NODES, QUEUE_KINDS, Unread
+from qcheck.cluster.problems import NODES, QUEUE_KINDS, Problem, ProblemCode, Unread
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.kinds.decode import decode, roots
 from qcheck.kinds.shared_fields import object_id

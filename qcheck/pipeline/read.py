@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.load import load
-from qcheck.kinds import validate_cluster
 from qcheck.kinds.decode import mentions_settings, recognises
 from qcheck.nodepools import formats
+from qcheck.pipeline import validation
 from qcheck.pipeline.expected_states import expected_states
 from qcheck.pipeline.patch_files import patch_files
 from qcheck.pipeline.relevance import concerns_queues_text
@@ -102,9 +102,7 @@ def _read_again(loaded: list[Loaded], limits: Limits) -> list[Loaded]:
 
 def _described(some: Sequence[Loaded], loaded: Sequence[Loaded], limits: Limits) -> list[Loaded]:
     """Return some loaded files with the objects of kinds that a CustomResourceDefinition in any file describes."""
-    kinds = validate_cluster.described_kinds(
-        [d for f in loaded if validate_cluster.DEFINITION in f.text.text for d in f.documents]
-    )
+    kinds = validation.described_kinds([d for f in loaded if validation.DEFINITION in f.text.text for d in f.documents])
 
     def is_described(api_version: str, kind: str, text: str) -> bool:
         return (api_version, kind) in kinds or is_wanted(api_version, kind, text)

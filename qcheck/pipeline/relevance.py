@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from qcheck.cluster.problems import NODES
 from qcheck.cluster.resources import looks_like_accelerator
-from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.nodepools import formats
 

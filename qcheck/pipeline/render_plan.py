@@ -9,8 +9,7 @@ from __future__ import annotations
 import os
 import posixpath
 
-from qcheck.cluster.problems import ProblemCode
-from qcheck.cluster.unread import Unread
+from qcheck.cluster.problems import ProblemCode, Unread
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.decode import roots
 from qcheck.kinds.helm import Chart, charts, is_below

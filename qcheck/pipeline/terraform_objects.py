@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.problems import Problem, ProblemCode
-from qcheck.cluster.unread import Unread
+from qcheck.cluster.problems import Problem, ProblemCode, Unread
 from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.documents.composed import Unresolved
 from qcheck.documents.cursor import Cursor
-from qcheck.documents.unresolved import Unresolved
 from qcheck.kinds.decode import recognises
 from qcheck.kinds.shared_fields import object_id, place
 from qcheck.pipeline.relevance import concerns_queues, concerns_queues_text, kinds_in

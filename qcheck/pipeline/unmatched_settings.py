@@ -10,8 +10,7 @@ import os
 
 from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.policy import matches_any
-from qcheck.cluster.problems import Problem, ProblemCode
-from qcheck.cluster.unread import NODES
+from qcheck.cluster.problems import NODES, Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.catalogue import choose, load_catalogue
 from qcheck.schedulers.table import trees_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from qcheck.cluster.place import Place
-from qcheck.cluster.unread import NODES, Unread
+from qcheck.cluster.problems import NODES, Unread
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.text import Spot
 from qcheck.nodepools.formats import may_be_unread

@@ -9,8 +9,7 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.kinds.decode import roots
 
 if TYPE_CHECKING:
-    from qcheck.cluster.problems import Problem
-    from qcheck.cluster.unread import Unread
+    from qcheck.cluster.problems import Problem, Unread
     from qcheck.documents.cursor import Cursor
     from qcheck.documents.load import Loaded
     from qcheck.pipeline.kustomizations import Source

@@ -1,6 +1,6 @@
 """Settings as plain values: the inputs of a run, its assumptions, and the rules that apply.
 
-They come from `qcheck.yaml` or `[tool.qcheck]` (`discovery.py` finds it, `read.py` reads it, `schema.py` defines its
+They come from `qcheck.yaml` or `[tool.qcheck]` (`load.py` finds it, `read.py` reads it, `schema.py` defines its
 keys). Without a file, `Settings()` is used and pydantic is not imported.
 """
 

@@ -6,12 +6,12 @@ pool, and the pool itself then represents only nodes that may still appear.
 
 from __future__ import annotations
 
+from qcheck.cluster.labels import is_discovered
 from qcheck.cluster.nodes import GPU_MEMORY_LABEL, Certainty, Machine, NodePool
 from qcheck.cluster.policy import matches_any
 from qcheck.cluster.resources import is_whole_device
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.views import view
-from qcheck.supply.discovered_labels import is_discovered
 from qcheck.supply.eligibility import daemon_lands
 from qcheck.supply.groups import ALL, NONE, NodeClass, NodeGroup, Taking
 from qcheck.supply.pod_requests import bounds, scheduled

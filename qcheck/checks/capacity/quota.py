@@ -7,11 +7,11 @@ from qcheck.checks.capacity.arithmetic import cell_scale, names, plural, promise
 from qcheck.checks.capacity.repelled import overdrafts_past_taints
 from qcheck.checks.registry import rule
 from qcheck.cluster.nodes import at_most
+from qcheck.cluster.problems import NODES
 from qcheck.cluster.quantity import written_amount
 from qcheck.cluster.quota_pool import SchedulerName, is_flavor, pool_name
 from qcheck.cluster.resources import is_accelerator, is_compute
 from qcheck.cluster.units import show_amount
-from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.finding import Finding, finding
 from qcheck.findings.severity import Severity

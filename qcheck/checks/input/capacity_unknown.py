@@ -7,9 +7,8 @@ from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.problems import of_problems
 from qcheck.checks.registry import rule
 from qcheck.checks.repelling_taints import keeps_off
-from qcheck.cluster.problems import ProblemCode
+from qcheck.cluster.problems import NODES, ProblemCode
 from qcheck.cluster.resources import is_compute
-from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.table import promises_of, trees_of

@@ -5,11 +5,11 @@ from __future__ import annotations
 from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.registry import rule
 from qcheck.checks.repelling_taints import has_open_taints
+from qcheck.cluster.labels import is_discovered
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.table import promises_of
-from qcheck.supply.discovered_labels import is_discovered
 from qcheck.supply.eligibility import lasting
 from qcheck.supply.supply import supply_of
 

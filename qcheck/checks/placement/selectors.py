@@ -5,10 +5,10 @@ from __future__ import annotations
 from qcheck.answers.verdicts import verdicts_of
 from qcheck.checks.capacity.arithmetic import names, plural
 from qcheck.checks.registry import rule
+from qcheck.cluster.problems import NODES
 from qcheck.cluster.quota_pool import SchedulerName
 from qcheck.cluster.reasons import ReasonCause
 from qcheck.cluster.resources import is_compute
-from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.table import promises_of

@@ -11,9 +11,9 @@ from qcheck.checks.repelling_taints import (
     workloads_with,
 )
 from qcheck.cluster.labels import Taint
+from qcheck.cluster.problems import NODES
 from qcheck.cluster.quota_pool import SchedulerName
 from qcheck.cluster.resources import is_compute, looks_like_accelerator
-from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.schedulers.table import promises_of

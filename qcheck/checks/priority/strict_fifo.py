@@ -6,8 +6,8 @@ from qcheck.answers.verdicts import verdicts_of
 from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.registry import rule
 from qcheck.cluster.kueue import QueueingStrategy
+from qcheck.cluster.problems import QUOTA_KINDS
 from qcheck.cluster.reasons import ReasonCause
-from qcheck.cluster.unread import QUOTA_KINDS
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.findings.severity import Severity

@@ -8,10 +8,10 @@ from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.registry import rule
 from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.place import follow
+from qcheck.cluster.problems import NODES
 from qcheck.cluster.quantity import written_amount
 from qcheck.cluster.resources import is_accelerator
 from qcheck.cluster.units import IN_PROSE, named, scale_of, show_amount, show_amounts
-from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.volcano import ROOT
 from qcheck.findings.finding import Finding, finding

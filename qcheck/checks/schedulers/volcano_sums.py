@@ -5,8 +5,8 @@ from __future__ import annotations
 from qcheck.checks.capacity.arithmetic import common_scale, names, plural, supplied
 from qcheck.checks.registry import rule
 from qcheck.cluster.nodes import at_most
+from qcheck.cluster.problems import NODES
 from qcheck.cluster.quantity import written_amount
-from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
 from qcheck.quota.max_flow import overdrafts

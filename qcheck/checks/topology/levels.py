@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.checks.capacity.arithmetic import names, plural
 from qcheck.checks.registry import rule
 from qcheck.cluster.did_you_mean import nearest
-from qcheck.cluster.unread import NODES
+from qcheck.cluster.problems import NODES
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.findings.severity import Severity

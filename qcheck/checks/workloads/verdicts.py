@@ -7,10 +7,9 @@ from qcheck.checks.capacity.arithmetic import names, plural
 from qcheck.checks.placement.taints import is_repelled
 from qcheck.checks.problems import of_problems
 from qcheck.checks.registry import rule
-from qcheck.cluster.problems import ProblemCode
+from qcheck.cluster.problems import QUOTA_KINDS, ProblemCode
 from qcheck.cluster.reasons import ReasonCause, ReasonCode
 from qcheck.cluster.resources import is_compute
-from qcheck.cluster.unread import QUOTA_KINDS
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.finding import Finding, finding
 from qcheck.findings.severity import Severity

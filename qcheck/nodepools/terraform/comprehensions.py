@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.documents.unresolved import Unresolved
+from qcheck.documents.composed import Unresolved
 from qcheck.nodepools.terraform.functions import text_of
 from qcheck.nodepools.terraform.operators import is_true
 from qcheck.nodepools.terraform.syntax_tree import parts

@@ -11,9 +11,9 @@ import posixpath
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.documents.composed import Unresolved
 from qcheck.documents.cursor import Cursor
 from qcheck.documents.terraform_json import Body
-from qcheck.documents.unresolved import Unresolved
 from qcheck.nodepools.figures import Doubt
 from qcheck.nodepools.terraform.effort import MOST_STEPS, Effort
 from qcheck.nodepools.terraform.evaluate import evaluate

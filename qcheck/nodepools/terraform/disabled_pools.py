@@ -7,8 +7,8 @@ import re
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.documents.composed import Unresolved
 from qcheck.documents.hcl import HclDocument
-from qcheck.documents.unresolved import Unresolved
 from qcheck.nodepools.scalars import place
 from qcheck.nodepools.terraform import modules
 from qcheck.nodepools.terraform.configuration import DEEPEST

@@ -9,8 +9,8 @@ import re
 from fractions import Fraction
 
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.documents.composed import Unresolved
 from qcheck.documents.hcl import Expression, parse_expression
-from qcheck.documents.unresolved import Unresolved
 from qcheck.nodepools.terraform.comprehensions import for_object, for_tuple
 from qcheck.nodepools.terraform.functions import MOST, Failed, Fails, call, joined, text_of, whole
 from qcheck.nodepools.terraform.heredoc import body_of, template_parts

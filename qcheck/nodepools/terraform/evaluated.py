@@ -5,6 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TypeAlias
 
-from qcheck.documents.unresolved import Unresolved
+from qcheck.documents.composed import Unresolved
 
 Evaluated: TypeAlias = "bool | int | Fraction | str | list[Evaluated] | dict[str, Evaluated] | Unresolved | None"

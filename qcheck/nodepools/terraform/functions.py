@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import ceil, floor
 
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.documents.unresolved import Unresolved
+from qcheck.documents.composed import Unresolved
 from qcheck.nodepools.terraform.effort import LARGEST
 
 if TYPE_CHECKING:

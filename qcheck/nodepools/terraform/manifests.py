@@ -7,11 +7,11 @@ from itertools import product
 
 from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.documents.composed import Unresolved
 from qcheck.documents.cursor import Cursor
 from qcheck.documents.hcl import HclDocument
 from qcheck.documents.load import load_literal
 from qcheck.documents.text import Text
-from qcheck.documents.unresolved import Unresolved
 from qcheck.nodepools.formats import READERS
 from qcheck.nodepools.manifest_text import BrokenText, faults
 from qcheck.nodepools.scalars import place

@@ -10,8 +10,8 @@ import re
 
 from qcheck.cluster.nodes import LabelOrigin, Machine, NodePool
 from qcheck.cluster.value import TYPE_CHECKING, replace
+from qcheck.documents.composed import Unresolved
 from qcheck.documents.cursor import Cursor
-from qcheck.documents.unresolved import Unresolved
 from qcheck.nodepools import gke
 from qcheck.nodepools.cloud_fields import Fields
 from qcheck.nodepools.figures import Count, Figures, written_count

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.documents.unresolved import Unresolved
+from qcheck.documents.composed import Unresolved
 from qcheck.nodepools.terraform.functions import Failed, number_of, whole
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.documents.composed import Unresolved
 from qcheck.documents.cursor import Cursor
-from qcheck.documents.unresolved import Unresolved
 from qcheck.nodepools.terraform.resource import Resource
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.documents.unresolved import Unresolved
+from qcheck.documents.composed import Unresolved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping

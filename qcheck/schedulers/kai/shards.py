@@ -10,9 +10,9 @@ from fractions import Fraction
 from functools import cached_property
 
 from qcheck.cluster.kai import Dimension, KaiNames, KaiQueue, SchedulingShard, partition_of
+from qcheck.cluster.problems import NODES
 from qcheck.cluster.quota_pool import QuotaPool, SchedulerName
 from qcheck.cluster.resources import GPU
-from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.views import view
 from qcheck.packing.shared_devices import memory_of_device

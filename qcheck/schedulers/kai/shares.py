@@ -9,9 +9,9 @@ from fractions import Fraction
 from math import inf
 
 from qcheck.cluster.kai import UNLIMITED, Dimension, KaiQueue, KaiTerms
+from qcheck.cluster.problems import NODES
 from qcheck.cluster.quota_pool import SchedulerName
 from qcheck.cluster.units import name_amount
-from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.quota.shares import (
     NO_NODES,

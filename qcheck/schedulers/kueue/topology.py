@@ -10,8 +10,8 @@ Source: Kueue 0.19 `pkg/scheduler/flavorassigner/tas_flavorassigner.go`, `pkg/ca
 from __future__ import annotations
 
 from qcheck.cluster.pods import in_base_units
+from qcheck.cluster.problems import NODES
 from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
-from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.schedulers.kueue.decision import Looked, PlacedPodSets
 from qcheck.schedulers.kueue.flavor_assignment import has_topology

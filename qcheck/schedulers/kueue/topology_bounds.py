@@ -6,8 +6,8 @@ may fit.
 
 from __future__ import annotations
 
+from qcheck.cluster.problems import NODES
 from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
-from qcheck.cluster.unread import NODES
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.packing.domains import Slice
 from qcheck.packing.kube_scheduler import Wanted, schedule

@@ -5,7 +5,7 @@ Source: Volcano 1.15, `pkg/scheduler/plugins/{capacity,proportion}`: a queue's l
 
 from __future__ import annotations
 
-from qcheck.cluster.unread import NODES
+from qcheck.cluster.problems import NODES
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.views import answered_once, view
 from qcheck.cluster.volcano import ROOT
