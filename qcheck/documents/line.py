@@ -16,23 +16,14 @@ if TYPE_CHECKING:
     """A flow collection: whether it is a list, and key, offsets and value of each entry; inner ones are `Flow`."""
 
 QUOTED = r"""(?:"[^"\\]*+"|'[^']*+')"""
-PLAIN = r"""(?:[^\s\-?:,\[\]{}\#&*!|>'"%@`]|-(?=\S))(?:[^\s:\#]|:(?=\S)|(?<=\S)\#|\ +(?=[^\s\#]))*+"""
+PLAIN = r"""(?:[^\s\-?:,\[\]{}#&*!|>'"%@`]|-(?=\S))(?:[^\s:#]|:(?=\S)|(?<=\S)#| +(?=[^\s#]))*+"""
+KEY = r"""[A-Za-z0-9_./][A-Za-z0-9_./-]{0,199}|"[^"\\]{0,199}"|'[^']{0,199}'"""
 LINE = re.compile(
-    rf"""(?P<dash>-\ +)?
-    (?:(?P<key>[A-Za-z0-9_./][A-Za-z0-9_./-]{{0,199}}|"[^"\\]{{0,199}}"|'[^']{{0,199}}'):(?:\ +|\Z))?
-    (?:(?:(?P<scalar>{QUOTED}|{PLAIN})
-         |(?P<flow>[\[{{].*[\]}}])
-         |(?P<literal>\|-?)
-       )(?:\ +\#.*|\ *)
-      |\#.*
-    )?\Z""",
-    re.VERBOSE,
+    rf"(?P<dash>- +)?(?:(?P<key>{KEY}):(?: +|\Z))?"
+    rf"(?:(?:(?P<scalar>{QUOTED}|{PLAIN})|(?P<flow>[\[{{].*[\]}}])|(?P<literal>\|-?))(?: +#.*| *)|#.*)?\Z"
 )
-TOKEN = re.compile(
-    rf"""\ *(?:(?P<bracket>[\[\]{{}},])
-      |(?P<text>{QUOTED}|[A-Za-z0-9_./](?:[A-Za-z0-9_./=@+-]|[\ :](?=[A-Za-z0-9_./]))*+)(?P<key>:(?=\ ))?)\ *""",
-    re.VERBOSE,
-)
+WORD = r"[A-Za-z0-9_./](?:[A-Za-z0-9_./=@+-]|[ :](?=[A-Za-z0-9_./]))*+"
+TOKEN = re.compile(rf" *(?:(?P<bracket>[\[\]{{}},])|(?P<text>{QUOTED}|{WORD})(?P<key>:(?= ))?) *")
 """The tokens of a flow collection on one line."""
 DEEPEST_FLOW = 8
 

@@ -26,9 +26,13 @@ NOT_JSON = frozenset(f"{sign}.{word}" for sign in ("", "+", "-") for word in ("i
 MAYBE = frozenset("0123456789+-.yYnNtTfFoO~")
 """First characters of every scalar that may be something other than a string."""
 
-INTEGER = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[oO]?([0-7]+)|0[bB]([01]+)|(0|[1-9][0-9]*))\Z", re.ASCII)
-FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z", re.ASCII)
+IN_NUMBERS = frozenset("0123456789abcdefABCDEFxXoO+-._")
+"""All characters of numbers."""
+INTEGER = r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[oO]?([0-7]+)|0[bB]([01]+)|(0|[1-9][0-9]*))\Z"
+FLOAT = r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z"
 POINT_FLOAT = r"\.[0-9][0-9_]*(?:[eE][-+]?[0-9_]+)?\Z"
+SAFE_DIGITS = 19
+"""The number of digits of 2**63; fewer always fit."""
 LONGEST = 400
 """The longest text, in characters, that is tried as a number; longer ones overflow, apart from absurd cases."""
 
@@ -55,14 +59,18 @@ def resolve(text: str) -> Scalar:
 
 
 def _number(text: str) -> int | float | None:
+    if not IN_NUMBERS.issuperset(text):
+        return None
+    if text.isdecimal() and text[0] != "0" and len(text) < SAFE_DIGITS:
+        return int(text)
     if text[0] == ".":
         return _float(text.replace("_", "")) if re.match(POINT_FLOAT, text) else None
     digits = text.replace("_", "")
-    if match := INTEGER.match(digits):
+    if match := re.match(INTEGER, digits):
         value = _integer(*match.groups())
         if -(2**63) <= value < 2**64:
             return value
-    return _float(digits) if FLOAT.match(digits) else None
+    return _float(digits) if re.match(FLOAT, digits) else None
 
 
 def _integer(sign: str, hexadecimal: str | None, octal: str | None, binary: str | None, decimal: str | None) -> int:

@@ -59,7 +59,8 @@ def subdomain_fault(text: str) -> str | None:
     """Return the fault of a DNS subdomain such as an object's name; None if it is valid."""
     if len(text) > 253:
         return "must be no more than 253 characters"
-    return None if FORMATS["dns"].matches(text) else FORMATS["dns"].says
+    label = FORMATS["dns-label"]
+    return None if all(label.matches(part) for part in text.split(".")) else FORMATS["dns"].says
 
 
 @lru_cache(4096)
