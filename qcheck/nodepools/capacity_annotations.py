@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from qcheck.cluster.quantity import QuantityError, amount, parse_quantity
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.nodepools.figures import Figures
-from qcheck.nodepools.scalars import written_taint
+from qcheck.nodepools.figures import Figures, written_taint
 
 if TYPE_CHECKING:
     from qcheck.cluster.labels import Labels, Taint

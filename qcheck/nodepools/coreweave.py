@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.nodepools.figures import Count, Figures, unresolved_keys
+from qcheck.nodepools.figures import Count, Figures, place, unresolved_keys
 from qcheck.nodepools.pool import PoolDraft, PoolMachineTypes, finished, look_up
 from qcheck.nodepools.provider_labels import coreweave
-from qcheck.nodepools.scalars import place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

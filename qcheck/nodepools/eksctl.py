@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from qcheck.cluster.nodes import LabelOrigin, Machine, NodePool
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.nodepools.figures import Count, Figures, unresolved_keys
+from qcheck.nodepools.figures import Count, Figures, place, unresolved_keys, written_taint
 from qcheck.nodepools.pool import PoolDraft, PoolMachineTypes, finished, look_up
 from qcheck.nodepools.provider_labels import Provided, eks
-from qcheck.nodepools.scalars import place, written_taint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

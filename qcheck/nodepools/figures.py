@@ -1,16 +1,18 @@
-"""Reading of one pool's figures, recording those that are written but unknown.
+"""Reading of the parts that many formats share: values of the wrong type count as absent.
 
-A missing value has the format's default; an expression or a placeholder has none, and is a doubt.
+`Figures` also records what is written but unknown. A missing value has the format's default; an expression or a
+placeholder has none, and is a doubt.
 """
 
 from __future__ import annotations
 
 import re
 
+from qcheck.cluster.labels import Taint
 from qcheck.cluster.place import Place
+from qcheck.cluster.quantity import QuantityError, amount, parse_quantity
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.composed import Unresolved
-from qcheck.nodepools.scalars import EFFECTS, place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,10 +20,9 @@ if TYPE_CHECKING:
     from qcheck.cluster.labels import Labels
     from qcheck.documents.cursor import Cursor
 
-from qcheck.cluster.labels import Taint
-
 PLACEHOLDER = r"(?s)\$\{.*\}|\$[A-Z_]+|PLACEHOLDER.*|<[^<>]+>|\{\{.*\}\}"
 """Text to replace before use, by envsubst or by hand."""
+EFFECTS = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
 
 
 class Doubt(Value):
@@ -153,3 +154,38 @@ def first_doubt(*doubts: Doubt | None) -> Doubt | None:
 def unresolved_keys(at: Cursor) -> Iterator[str]:
     """Yield the labels whose values are unresolved."""
     return (key for key, each in at.mapping() if isinstance(each.data, Unresolved))
+
+
+def place(at: Cursor) -> Place:
+    return Place(at.document, at.route)
+
+
+def texts(at: Cursor) -> tuple[str, ...]:
+    return tuple(t for c in at.items() if (t := c.meant()) is not None)
+
+
+def taints(at: Cursor) -> tuple[Taint, ...]:
+    """Return taints from a list of `{key, value, effect}`; effects may be spelled as in cloud APIs."""
+    found = []
+    for each in at.items():
+        effect = each["effect"].text() or ""
+        found.append(Taint(each["key"].text() or "", each["value"].meant() or "", EFFECTS.get(effect, effect)))
+    return tuple(found)
+
+
+def written_taint(written: str) -> Taint:
+    """Parse `key=value:Effect` or `key:Effect`."""
+    name, _, effect = written.rpartition(":")
+    key, _, value = name.partition("=")
+    return Taint(key, value, effect)
+
+
+def amounts(at: Cursor) -> dict[str, int]:
+    """Return quantities by resource in base units; invalid ones are omitted, and negative ones count as 0."""
+    found = {}
+    for resource, cursor in at.mapping():
+        try:
+            found[resource] = max(0, amount(resource, parse_quantity(cursor.data)))
+        except QuantityError:
+            continue
+    return found

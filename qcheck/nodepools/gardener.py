@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from qcheck.cluster.nodes import Certainty, LabelOrigin, Machine
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.nodepools.figures import Count, Figures, unresolved_keys
+from qcheck.nodepools.figures import Count, Figures, amounts, place, texts, unresolved_keys
 from qcheck.nodepools.pool import PoolDraft, PoolMachineTypes, finished, look_up
 from qcheck.nodepools.provider_labels import Provided
-from qcheck.nodepools.scalars import amounts, place, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,10 +14,9 @@ from qcheck.cluster.place import Place
 from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.nodepools import machine_catalogue
-from qcheck.nodepools.figures import Count, Doubt, Figures, first_doubt, fixed, unresolved_keys, written_count
+from qcheck.nodepools.figures import Count, Doubt, Figures, first_doubt, fixed, place, unresolved_keys, written_count
 from qcheck.nodepools.pool import PoolDraft, PoolMachineTypes, finished, look_up
 from qcheck.nodepools.provider_labels import GKE_ACCELERATORS, MEGA, GkePool, gke
-from qcheck.nodepools.scalars import place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

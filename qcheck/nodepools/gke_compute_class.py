@@ -6,12 +6,11 @@ from qcheck.cluster.labels import Taint
 from qcheck.cluster.nodes import LabelOrigin
 from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING, replace
-from qcheck.nodepools.figures import Count, Figures
+from qcheck.nodepools.figures import Count, Figures, place
 from qcheck.nodepools.gke import accelerator_label
 from qcheck.nodepools.machine_catalogue import all_of
 from qcheck.nodepools.pool import PoolDraft, PoolMachineTypes, finished, look_up
 from qcheck.nodepools.provider_labels import GKE, GKE_TPUS, TPU, Provided
-from qcheck.nodepools.scalars import place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

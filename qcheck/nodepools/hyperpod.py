@@ -8,10 +8,9 @@ from __future__ import annotations
 from qcheck.cluster.labels import Taint
 from qcheck.cluster.nodes import LabelOrigin
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.nodepools.figures import Count, Figures
+from qcheck.nodepools.figures import Count, Figures, place
 from qcheck.nodepools.pool import PoolDraft, PoolMachineTypes, finished, look_up
 from qcheck.nodepools.provider_labels import Provided
-from qcheck.nodepools.scalars import place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

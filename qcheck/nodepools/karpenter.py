@@ -13,10 +13,9 @@ from qcheck.cluster.resources import looks_like_accelerator
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.nodepools import karpenter_labels, karpenter_node_class, machine_catalogue
 from qcheck.nodepools.automatic_labels import UNSEEN
-from qcheck.nodepools.figures import Count
+from qcheck.nodepools.figures import Count, amounts, place, taints, texts
 from qcheck.nodepools.machine_capacity import machine, of_type
 from qcheck.nodepools.pool import described, figures
-from qcheck.nodepools.scalars import amounts, place, taints, texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,9 +12,9 @@ from qcheck.cluster.nodes import Certainty
 from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.nodepools import machine_catalogue
+from qcheck.nodepools.figures import amounts, place
 from qcheck.nodepools.machine_capacity import EFA, of_type
 from qcheck.nodepools.reservations import DEFAULT_PODS, Kubelet
-from qcheck.nodepools.scalars import amounts, place
 
 if TYPE_CHECKING:
     from qcheck.cluster.nodes import Machine

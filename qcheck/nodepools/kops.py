@@ -6,10 +6,9 @@ from qcheck.cluster.labels import Taint
 from qcheck.cluster.nodes import LabelOrigin
 from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING, replace
-from qcheck.nodepools.figures import Count, Figures
+from qcheck.nodepools.figures import Count, Figures, place, texts, written_taint
 from qcheck.nodepools.pool import PoolDraft, PoolMachineTypes, finished, look_up
 from qcheck.nodepools.provider_labels import Provided
-from qcheck.nodepools.scalars import place, texts, written_taint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

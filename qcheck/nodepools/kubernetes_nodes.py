@@ -5,7 +5,7 @@ from __future__ import annotations
 from qcheck.cluster.nodes import Node
 from qcheck.cluster.objects import ObjectId
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.nodepools.scalars import amounts, place, taints
+from qcheck.nodepools.figures import amounts, place, taints
 
 if TYPE_CHECKING:
     from qcheck.documents.cursor import Cursor

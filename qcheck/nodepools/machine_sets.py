@@ -10,10 +10,9 @@ from __future__ import annotations
 from qcheck.cluster.nodes import Certainty, LabelOrigin, Machine
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.nodepools.capacity_annotations import annotated_capacity, annotated_labels, annotated_taints
-from qcheck.nodepools.figures import Count, Figures, unresolved_keys
+from qcheck.nodepools.figures import Count, Figures, place, texts, unresolved_keys
 from qcheck.nodepools.pool import PoolDraft, PoolMachineTypes, finished, look_up
 from qcheck.nodepools.provider_labels import Provided
-from qcheck.nodepools.scalars import place, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

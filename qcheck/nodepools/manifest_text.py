@@ -6,7 +6,7 @@ from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.hcl import HclDocument
-from qcheck.nodepools.scalars import place
+from qcheck.nodepools.figures import place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,7 @@ from qcheck.cluster.nodes import Certainty
 from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.documents.cursor import root as root_of
-from qcheck.nodepools.scalars import place
+from qcheck.nodepools.figures import place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

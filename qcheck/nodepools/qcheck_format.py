@@ -5,9 +5,8 @@ from __future__ import annotations
 from qcheck.cluster.nodes import Certainty, Machine, NodePool, TopologyLevel
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.nodepools.automatic_labels import UNSEEN
-from qcheck.nodepools.figures import Count, Figures, written_count
+from qcheck.nodepools.figures import Count, Figures, amounts, place, taints, written_count
 from qcheck.nodepools.pool import described, figures
-from qcheck.nodepools.scalars import amounts, place, taints
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,9 +6,8 @@ The pool refers to an object of the group `rke-machine-config.cattle.io`, which 
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.nodepools.figures import Count, Figures, unresolved_keys, written_count
+from qcheck.nodepools.figures import Count, Figures, place, unresolved_keys, written_count
 from qcheck.nodepools.pool import PoolDraft, PoolMachineTypes, finished, look_up
-from qcheck.nodepools.scalars import place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

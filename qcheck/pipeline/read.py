@@ -10,8 +10,7 @@ from qcheck.documents.load import load
 from qcheck.kinds.decode import mentions_settings, recognises
 from qcheck.nodepools import formats
 from qcheck.pipeline import validation
-from qcheck.pipeline.expected_states import expected_states
-from qcheck.pipeline.patch_files import patch_files
+from qcheck.pipeline.partial_files import expected_states, patch_files
 from qcheck.pipeline.relevance import concerns_queues_text
 from qcheck.sources import files
 

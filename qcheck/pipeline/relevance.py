@@ -20,10 +20,10 @@ INCLUDED = r"\{\{-?\s*(?:include|template|tpl)\b"
 """Inclusion of other templates, which may be whole objects."""
 BATCH = ("kueue.x-k8s.io/", "kai.scheduler", "scheduling.run.ai")
 """API groups and labels that show that an object concerns queues."""
-VOLCANO = re.compile(r"(?<!serving\.)volcano\.sh/")
+VOLCANO = r"(?<!serving\.)volcano\.sh/"
 """The same for Volcano, without the groups of Kthena, which serves models."""
-SEPARATOR = re.compile(r"^---", re.MULTILINE)
-TOP_KIND = re.compile(r"""^["']?kind["']?[ \t]*:[ \t]*["']?(\w+)""", re.MULTILINE)
+SEPARATOR = r"(?m)^---"
+TOP_KIND = r"""(?m)^["']?kind["']?[ \t]*:[ \t]*["']?(\w+)"""
 DEFINITION = "CustomResourceDefinition"
 """A kind that names kinds of queues but is not one."""
 OF_SOFTWARE = frozenset(
@@ -38,7 +38,7 @@ REFERRED = frozenset({"PriorityClass"})
 
 def kinds_in(text: str) -> frozenset[str] | None:
     """Return the kinds of the objects that a text may contain; None if they are unknown."""
-    written = [kind for part in SEPARATOR.split(text) for kind in _kinds_of_part(part)]
+    written = [kind for part in re.split(SEPARATOR, text) for kind in _kinds_of_part(part)]
     if not all(re.fullmatch(NAME, kind) for kind in written) or (not written and re.search(INCLUDED, text)) or not text:
         return None
     return _with_nodes(frozenset(written))
@@ -46,7 +46,7 @@ def kinds_in(text: str) -> frozenset[str] | None:
 
 def _kinds_of_part(text: str) -> list[str]:
     """Return the kinds in the text of a document; a definition or a role only names the other kinds."""
-    top = TOP_KIND.search(text)
+    top = re.search(TOP_KIND, text)
     return [top[1]] if top is not None and top[1] in OF_SOFTWARE else re.findall(KIND, text)
 
 
@@ -65,7 +65,7 @@ def concerns_queues(found: Cursor) -> bool:
 
 
 def _names_a_scheduler(text: str) -> bool:
-    return any(word in text for word in BATCH) or ("volcano.sh/" in text and VOLCANO.search(text) is not None)
+    return any(word in text for word in BATCH) or ("volcano.sh/" in text and re.search(VOLCANO, text) is not None)
 
 
 def concerns_nodes_or_queues(found: Cursor) -> bool:
@@ -89,7 +89,9 @@ def concerns_queues_text(text: str) -> bool:
     if not _may_concern_queues(text):
         return False
     parts = (
-        part for part in SEPARATOR.split(text) if (top := TOP_KIND.search(part)) is None or top[1] not in OF_SOFTWARE
+        part
+        for part in re.split(SEPARATOR, text)
+        if (top := re.search(TOP_KIND, part)) is None or top[1] not in OF_SOFTWARE
     )
     return any(map(_may_concern_queues, parts))
 

@@ -9,7 +9,7 @@ from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.composed import Unresolved
 from qcheck.documents.hcl import HclDocument
-from qcheck.nodepools.scalars import place
+from qcheck.nodepools.figures import place
 from qcheck.nodepools.terraform import modules
 from qcheck.nodepools.terraform.configuration import DEEPEST
 from qcheck.nodepools.terraform.pools import READERS

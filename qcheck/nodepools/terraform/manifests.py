@@ -12,9 +12,9 @@ from qcheck.documents.cursor import Cursor
 from qcheck.documents.hcl import HclDocument
 from qcheck.documents.load import load_literal
 from qcheck.documents.text import Text
+from qcheck.nodepools.figures import place
 from qcheck.nodepools.formats import READERS
 from qcheck.nodepools.manifest_text import BrokenText, faults
-from qcheck.nodepools.scalars import place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -14,10 +14,9 @@ from qcheck.documents.composed import Unresolved
 from qcheck.documents.cursor import Cursor
 from qcheck.nodepools import gke
 from qcheck.nodepools.cloud_fields import Fields
-from qcheck.nodepools.figures import Count, Figures, written_count
+from qcheck.nodepools.figures import Count, Figures, place, written_count, written_taint
 from qcheck.nodepools.pool import PoolDraft, PoolMachineTypes, finished, look_up
 from qcheck.nodepools.provider_labels import Provided
-from qcheck.nodepools.scalars import place, written_taint
 from qcheck.nodepools.terraform.neoclouds import oci_types
 from qcheck.nodepools.terraform.pools import azure_pool, eks_group, scaled
 

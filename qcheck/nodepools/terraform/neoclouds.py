@@ -5,12 +5,11 @@ from __future__ import annotations
 from qcheck.cluster.nodes import Machine, NodePool
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.nodepools import machine_families
-from qcheck.nodepools.figures import Count, Figures, unresolved_keys, written_count
+from qcheck.nodepools.figures import Count, Figures, place, unresolved_keys, written_count
 from qcheck.nodepools.machine_capacity import of_type
 from qcheck.nodepools.machine_type import GIB
 from qcheck.nodepools.pool import PoolDraft, PoolMachineTypes, finished, look_up
 from qcheck.nodepools.provider_labels import oci
-from qcheck.nodepools.scalars import place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

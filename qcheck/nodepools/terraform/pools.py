@@ -9,10 +9,9 @@ from qcheck.cluster.nodes import Machine, NodePool
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.nodepools import gke
 from qcheck.nodepools.cloud_fields import Fields, camel_case
-from qcheck.nodepools.figures import Count, Figures, unresolved_keys, written_count
+from qcheck.nodepools.figures import Count, Figures, place, unresolved_keys, written_count, written_taint
 from qcheck.nodepools.pool import PoolDraft, PoolMachineTypes, finished, look_up
 from qcheck.nodepools.provider_labels import Provided, aks, eks
-from qcheck.nodepools.scalars import place, written_taint
 from qcheck.nodepools.terraform import neoclouds
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.hcl import HclDocument
 from qcheck.nodepools.charts import is_software
-from qcheck.nodepools.scalars import place
+from qcheck.nodepools.figures import place
 from qcheck.nodepools.terraform import modules
 from qcheck.nodepools.terraform.pools import READERS
 
