@@ -8,7 +8,7 @@ from qcheck.answers.scenario import Admitted, Scenario, ScenarioWorkload
 from qcheck.answers.simulate import simulate
 from qcheck.answers.verdict import Verdict
 from qcheck.cluster.place import Place
-from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
+from qcheck.cluster.reasons import Reason, ReasonCode
 from qcheck.cluster.units import named, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.workloads import Workload
@@ -46,7 +46,7 @@ def judge_now(cluster: Cluster, workload: Workload) -> Verdict:
     try:
         return _beside_others(cluster, cluster.state, verdict)
     except QuestionError as error:  # a workload holds quota of a queue that no longer exists
-        doubt = Reason(ReasonCode.CANNOT_TELL, ReasonCause.BUSY, str(error), workload.place)
+        doubt = Reason(ReasonCode.CANNOT_TELL, "busy", str(error), workload.place)
         return Verdict(verdict.decision, None, (doubt,))
 
 
@@ -139,7 +139,7 @@ def _waits(cluster: Cluster, state: State, decision: Decision) -> Reason:
     queue = decision.cluster_queue or ""
     cells = list(_cells(cluster, state, decision, queue))
     message = f"waits for quota of {queue}: {'; '.join(cells)}" if cells else f"waits for quota of {queue}"
-    return Reason(ReasonCode.WAITING_FOR_QUOTA, ReasonCause.BUSY, message, decision.workload.place)
+    return Reason(ReasonCode.WAITING_FOR_QUOTA, "busy", message, decision.workload.place)
 
 
 def _cells(cluster: Cluster, state: State, decision: Decision, queue: str) -> Iterator[str]:
@@ -162,8 +162,8 @@ def _cells(cluster: Cluster, state: State, decision: Decision, queue: str) -> It
 
 
 def _beside(reason: Reason) -> Reason:
-    return replace(reason, cause=ReasonCause.BUSY, message=f"with the pods that run now, {reason.message}")
+    return replace(reason, cause="busy", message=f"with the pods that run now, {reason.message}")
 
 
 def _preempts(place: Place, victims: tuple[str, ...]) -> Reason:
-    return Reason(ReasonCode.PREEMPTS, ReasonCause.BUSY, f"preempts {', '.join(victims)}", place)
+    return Reason(ReasonCode.PREEMPTS, "busy", f"preempts {', '.join(victims)}", place)

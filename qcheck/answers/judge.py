@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from qcheck.answers.verdict import Verdict
-from qcheck.cluster.reasons import ReasonCause
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.views import ByIdentity, answered_once, cache_of
 from qcheck.packing.kube_scheduler import Schedule, Wanted, schedule
@@ -48,7 +47,7 @@ def judge(cluster: Cluster, workload: Workload) -> Verdict:
 
 def _may_stay_suspended(decision: Decision) -> bool:
     """Return whether the manager ignores the workload's namespace; its webhook may still suspend the job."""
-    return any(r.cause is ReasonCause.NAMESPACE_EXCLUDED for r in decision.reasons)
+    return any(r.cause == "namespace-excluded" for r in decision.reasons)
 
 
 def judged_alike(cluster: Cluster, workloads: Iterable[Workload]) -> Iterator[tuple[Workload, Verdict]]:

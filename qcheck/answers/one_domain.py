@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.cluster.problems import NODES
-from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
+from qcheck.cluster.reasons import Reason, ReasonCode
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.packing.answer import Fits
 from qcheck.packing.domains import at_level
@@ -54,14 +54,14 @@ def _in_one_set(
     need = f"needs its {sum(w.count for w in wanted)} pods in one {asked.words}"
     if not is_certain:
         message = f"{need}, but {'it is not known whether one can hold them' if asked.sets else 'none was read'}"
-        return Schedule(None, reasons=(Reason(ReasonCode.NODES_UNKNOWN, ReasonCause.UNCERTAIN, message, asked.place),))
+        return Schedule(None, reasons=(Reason(ReasonCode.NODES_UNKNOWN, "uncertain", message, asked.place),))
     if not asked.sets:
         message = f"{need}, but none exists"
-        return Schedule(False, reasons=(Reason(ReasonCode.UNSCHEDULABLE, ReasonCause.DOMAIN, message, asked.place),))
+        return Schedule(False, reasons=(Reason(ReasonCode.UNSCHEDULABLE, "domain", message, asked.place),))
     sizes = {each.name: sum(group.ceiling or 0 for group in each.groups) for each in asked.sets}
     largest = max(sizes, key=lambda name: sizes[name])
     message = f"{need}, but none holds them: the largest, {largest}, has {sizes[largest]} nodes"
-    return Schedule(False, reasons=(Reason(ReasonCode.UNSCHEDULABLE, ReasonCause.DOMAIN, message, asked.place),))
+    return Schedule(False, reasons=(Reason(ReasonCode.UNSCHEDULABLE, "domain", message, asked.place),))
 
 
 def _in_one_level(
@@ -100,9 +100,9 @@ def _fits(cluster: Cluster, party: GangRequest, domain: RequiredDomain, sure: se
 
 def _no_domain(party: GangRequest, why: Misfit, domain: RequiredDomain) -> Reason:
     message = f"needs its {party.size} pods in one domain of {domain.levels[-1]}, but {why.why}"
-    return Reason(ReasonCode.UNSCHEDULABLE, ReasonCause.DOMAIN, message, domain.place)
+    return Reason(ReasonCode.UNSCHEDULABLE, "domain", message, domain.place)
 
 
 def _unclear(party: GangRequest, domain: RequiredDomain) -> Reason:
     message = f"whether one domain of {domain.levels[-1]} holds its {party.size} pods is not known"
-    return Reason(ReasonCode.NODES_UNKNOWN, ReasonCause.UNCERTAIN, message, domain.place)
+    return Reason(ReasonCode.NODES_UNKNOWN, "uncertain", message, domain.place)

@@ -25,7 +25,7 @@ from qcheck.answers.quota_changes import with_quotas
 from qcheck.cluster.labels import Toleration
 from qcheck.cluster.place import follow
 from qcheck.cluster.quantity import written_amount
-from qcheck.cluster.reasons import ReasonCause, ReasonCode
+from qcheck.cluster.reasons import ReasonCode
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.units import named, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
@@ -100,7 +100,7 @@ def _candidates(verdict: Verdict) -> Iterator[tuple[str, Workload]]:
             operator = "Equal" if taint.value else "Exists"
             added = Toleration(taint.key, operator, taint.value, taint.effect)
             yield f"tolerate {taint} in the pod template", with_templates(workload, partial(tolerating, added))
-        if reason.cause is ReasonCause.RESOURCE_NOT_COVERED and reason.resource:
+        if reason.cause == "resource-not-covered" and reason.resource:
             without = partial(asking, reason.resource, None)
             yield f"remove the request for {reason.resource}", with_templates(workload, without)
     keys = {k for p in workload.pod_sets for k in p.template.selection.selector}

@@ -7,7 +7,7 @@ of a gang are packed together, exactly.
 from __future__ import annotations
 
 from qcheck.cluster.problems import NODES
-from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
+from qcheck.cluster.reasons import Reason, ReasonCode
 from qcheck.cluster.resources import BASIC
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.packing.answer import DoesNotFit, Fits
@@ -71,9 +71,7 @@ def schedule(
     if not cluster.has_nodes:
         place = next((w.template.place for w in pods), None)
         message = "no node pool and no Node was read, so it is unknown where the pods can run"
-        return Schedule(
-            None, reasons=(Reason(ReasonCode.NODES_UNKNOWN, ReasonCause.NO_NODES, message, place),) if place else ()
-        )
+        return Schedule(None, reasons=(Reason(ReasonCode.NODES_UNKNOWN, "no-nodes", message, place),) if place else ())
     refused = tuple(r for each in pods for r in _never_created(cluster, each))
     if refused:
         return Schedule(False if cluster.has_all(NODES) else None, reasons=refused)
@@ -115,7 +113,7 @@ def _never_created(cluster: Cluster, pods: Wanted) -> Iterator[Reason]:
             near = (runtime.place.at("scheduling", "nodeSelector", key),)
             yield Reason(
                 code=ReasonCode.UNSCHEDULABLE,
-                cause=ReasonCause.RUNTIME_CLASS,
+                cause="runtime-class",
                 message=message,
                 place=place,
                 near=near,
@@ -139,7 +137,7 @@ def _plain_nodes_unread(pods: Wanted) -> Reason:
         "every node that was read has a taint that neither these pods nor system pods tolerate, so the nodes for "
         "system pods were not read, and it is unknown whether these pods can run there"
     )
-    return Reason(ReasonCode.NODES_UNKNOWN, ReasonCause.NO_NODES, message, pods.template.place)
+    return Reason(ReasonCode.NODES_UNKNOWN, "no-nodes", message, pods.template.place)
 
 
 def _with_unread_nodes(
@@ -229,7 +227,7 @@ def _uneven(pods: Wanted, most: int) -> Reason:
     change = f"run at most {most} pods" if most else "raise maxSkew"
     return Reason(
         code=ReasonCode.UNSCHEDULABLE,
-        cause=ReasonCause.SPREAD,
+        cause="spread",
         message=message,
         place=spread.place,
         near=(pods.pod_set.count_place,),
@@ -243,14 +241,14 @@ def _spread_unknown(pods: list[Wanted]) -> Iterator[Reason]:
         if open_spreads:
             key = open_spreads[0].key
             message = f"pod set {each.pod_set.name} spreads over domains of {key}, which depends on other pods too"
-            yield Reason(ReasonCode.UNSCHEDULABLE, ReasonCause.SPREAD, message, open_spreads[0].place)
+            yield Reason(ReasonCode.UNSCHEDULABLE, "spread", message, open_spreads[0].place)
 
 
 def _sharing_unknown(pods: list[Wanted]) -> Iterator[Reason]:
     part = common_part(each.template for each in pods)
     if part is not None and not are_comparable(each.template for each in pods):
         message = "the pods request different fractions of GPUs, or whole GPUs as well: how they share GPUs is unknown"
-        yield Reason(ReasonCode.NODES_UNKNOWN, ReasonCause.UNCERTAIN, message, part.place)
+        yield Reason(ReasonCode.NODES_UNKNOWN, "uncertain", message, part.place)
 
 
 def _not_judged(pods: list[Wanted]) -> Iterator[Reason]:
@@ -258,7 +256,7 @@ def _not_judged(pods: list[Wanted]) -> Iterator[Reason]:
         if each.template.has_pod_affinity:
             message = f"pod set {each.pod_set.name} has required pod (anti-)affinity, which depends on other pods"
             place = each.template.place.at("affinity")
-            yield Reason(ReasonCode.UNSCHEDULABLE, ReasonCause.POD_AFFINITY, message, place)
+            yield Reason(ReasonCode.UNSCHEDULABLE, "pod-affinity", message, place)
         if each.template.scheduling_gates:
             gates = ", ".join(each.template.scheduling_gates)
             message = (
@@ -266,7 +264,7 @@ def _not_judged(pods: list[Wanted]) -> Iterator[Reason]:
             )
             yield Reason(
                 ReasonCode.UNSCHEDULABLE,
-                ReasonCause.SCHEDULING_GATE,
+                "scheduling-gate",
                 message,
                 each.template.place.at("schedulingGates"),
             )
@@ -280,7 +278,7 @@ def _doubt(pods: list[Wanted], shapes: tuple[WantedPods, ...]) -> Reason:
     message = f"pod set {first[0].pod_set.name} may or may not fit: {why}"
     return Reason(
         code=ReasonCode.NODES_UNKNOWN,
-        cause=ReasonCause.UNCERTAIN,
+        cause="uncertain",
         message=message,
         place=first[0].template.place,
         near=tuple(g.place for g in groups[:3]),

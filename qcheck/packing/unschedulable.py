@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
+from qcheck.cluster.reasons import Reason, ReasonCode
 from qcheck.cluster.units import IN_PROSE, scale_of, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.packing.proof_text import explain
@@ -57,9 +57,7 @@ def _labels(cluster: Cluster, pod_set: PodSet, shape: WantedPods) -> Reason | No
     if culprit is None:
         message = f"no node matches what pod set {pod_set.name} requires of its node"
         where = place.at("affinity", "nodeAffinity") if shape.template.selection.terms else place.at("nodeSelector")
-        return Reason(
-            code=ReasonCode.UNSCHEDULABLE, cause=ReasonCause.SELECTOR, message=message, place=where, near=near
-        )
+        return Reason(code=ReasonCode.UNSCHEDULABLE, cause="selector", message=message, place=where, near=near)
     key, value = culprit, demand_of(cluster, shape.template).selection.selector[culprit]
     if key in pod_set.template.selection.selector:
         return _own_label(cluster, pod_set, shape, key, near)
@@ -69,7 +67,7 @@ def _labels(cluster: Cluster, pod_set: PodSet, shape: WantedPods) -> Reason | No
         near = (runtime.place.at("scheduling", "nodeSelector", key), *near)
         return Reason(
             code=ReasonCode.UNSCHEDULABLE,
-            cause=ReasonCause.RUNTIME_CLASS,
+            cause="runtime-class",
             message=message,
             place=place.at("runtimeClassName"),
             near=near,
@@ -80,7 +78,7 @@ def _labels(cluster: Cluster, pod_set: PodSet, shape: WantedPods) -> Reason | No
     where = pool.labels_place.at(key) if pool else place
     return Reason(
         code=ReasonCode.UNSCHEDULABLE,
-        cause=ReasonCause.FLAVOR_MATCHES_NO_NODES,
+        cause="flavor-matches-no-nodes",
         message=message,
         place=where,
         near=near,
@@ -99,7 +97,7 @@ def _own_label(cluster: Cluster, pod_set: PodSet, shape: WantedPods, key: str, n
         why, change = f", and its nodes must have {others}: no node has both", f"remove the selector {key}"
     return Reason(
         code=ReasonCode.UNSCHEDULABLE,
-        cause=ReasonCause.SELECTOR,
+        cause="selector",
         message=f"pod set {pod_set.name} selects {wanted}{why}",
         place=where,
         near=near,
@@ -154,7 +152,7 @@ def _taints(cluster: Cluster, pod_set: PodSet, shape: WantedPods) -> Reason | No
     place = pod_set.template.place.at("tolerations")
     return Reason(
         code=ReasonCode.UNSCHEDULABLE,
-        cause=ReasonCause.TAINT,
+        cause="taint",
         message=message,
         place=place,
         near=(host.group.place,),
@@ -176,7 +174,7 @@ def _rejected(pod_set: PodSet, shape: WantedPods) -> Reason | None:
     )
     return Reason(
         code=ReasonCode.UNSCHEDULABLE,
-        cause=ReasonCause.LARGER_THAN_NODE,
+        cause="larger-than-node",
         message=message,
         place=_asked_at(pod_set, resource),
         near=tuple(h.group.place for h in able),
@@ -196,7 +194,7 @@ def _size(pod_set: PodSet, shape: WantedPods, posed: Question, index: int) -> Re
         near = tuple(shape.hosts[i].group.count_place for i in able)
         return Reason(
             code=ReasonCode.UNSCHEDULABLE,
-            cause=ReasonCause.CAPACITY_GONE,
+            cause="capacity-gone",
             message=message,
             place=pod_set.template.place,
             near=near,
@@ -214,7 +212,7 @@ def _size(pod_set: PodSet, shape: WantedPods, posed: Question, index: int) -> Re
     places = (shape.hosts[largest].group.place, *_takers(shape.hosts[largest], resource))
     return Reason(
         code=ReasonCode.UNSCHEDULABLE,
-        cause=ReasonCause.LARGER_THAN_NODE,
+        cause="larger-than-node",
         message=message,
         place=_asked_at(pod_set, resource),
         near=places,
@@ -265,7 +263,7 @@ def _packing(pod_sets: list[PodSet], shapes: tuple[WantedPods, ...], posed: Ques
         change = f"run at most {room} pods at once" if room else ""
     return Reason(
         code=ReasonCode.UNSCHEDULABLE,
-        cause=ReasonCause.DOES_NOT_PACK,
+        cause="does-not-pack",
         message=message,
         place=largest[0].count_place,
         near=near,

@@ -6,7 +6,6 @@ from qcheck.answers.admission_now import NOTHING_RUNS, judge_now
 from qcheck.answers.judge import judge
 from qcheck.answers.verdict import Judged
 from qcheck.answers.workload_changes import smallest_change
-from qcheck.cluster.reasons import ReasonCause
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.pipeline.gather import gather
 from qcheck.sources import files
@@ -50,7 +49,7 @@ def judged(
 def _verdict(cluster: Cluster, workload: Workload, busy: bool) -> Verdict:
     """Return the verdict with the smallest change that helps; without one if the workload only waits for others."""
     found = judge_now(cluster, workload) if busy else judge(cluster, workload)
-    change = None if any(r.cause is ReasonCause.BUSY for r in found.reasons) else smallest_change(cluster, found)
+    change = None if any(r.cause == "busy" for r in found.reasons) else smallest_change(cluster, found)
     return replace(found, change=change.words, edits=change.values) if change else found
 
 

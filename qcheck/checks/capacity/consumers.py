@@ -9,7 +9,6 @@ from qcheck.answers.verdicts import verdicts_of
 from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.registry import rule
 from qcheck.cluster.quota_pool import pool_name
-from qcheck.cluster.reasons import ReasonCause
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.views import cache_of
@@ -101,7 +100,7 @@ def _bypassing_kai(cluster: Cluster) -> set[ObjectId]:
 
 
 def _is_outside(verdict: Verdict) -> bool:
-    return not verdict.decision.is_managed and verdict.decision.reasons[0].cause is ReasonCause.UNMANAGED
+    return not verdict.decision.is_managed and verdict.decision.reasons[0].cause == "unmanaged"
 
 
 def _consumers(cluster: Cluster, workload: Workload, pod_set: PodSet) -> Iterator[Consumer]:

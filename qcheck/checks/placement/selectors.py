@@ -7,7 +7,6 @@ from qcheck.checks.capacity.arithmetic import names, plural
 from qcheck.checks.registry import rule
 from qcheck.cluster.problems import NODES
 from qcheck.cluster.quota_pool import SchedulerName
-from qcheck.cluster.reasons import ReasonCause
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
@@ -24,7 +23,11 @@ if TYPE_CHECKING:
     from qcheck.cluster.place import Place
     from qcheck.cluster.pods import PodTemplate
     from qcheck.cluster.quota_pool import QuotaPool
+    from qcheck.cluster.reasons import ReasonCause
     from qcheck.supply.groups import Match, NodeClass, NodeGroup, Varying
+
+_BY_LABELS: frozenset[ReasonCause] = frozenset({"selector", "affinity"})
+"""Causes of workloads whose selectors keep them off every flavor."""
 
 
 @rule("QC201")
@@ -200,7 +203,7 @@ def selector_points_nowhere(cluster: Cluster) -> Iterator[Finding]:
         return
     causes = {v.workload.id: {r.cause for r in v.decision.reasons} for v in verdicts_of(cluster) if v.admitted is False}
     for workload in cluster.workloads:
-        if causes.get(workload.id, set()) & {ReasonCause.SELECTOR, ReasonCause.AFFINITY}:
+        if not _BY_LABELS.isdisjoint(causes.get(workload.id, ())):
             continue
         for pod_set in workload.pod_sets:
             template = pod_set.template

@@ -7,7 +7,6 @@ from qcheck.checks.capacity.arithmetic import names
 from qcheck.checks.registry import rule
 from qcheck.cluster.kueue import QueueingStrategy
 from qcheck.cluster.problems import QUOTA_KINDS
-from qcheck.cluster.reasons import ReasonCause
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
 from qcheck.findings.severity import Severity
@@ -18,12 +17,13 @@ if TYPE_CHECKING:
     from qcheck.answers.verdict import Verdict
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import ClusterQueue
+    from qcheck.cluster.reasons import ReasonCause
 
-_LETS_PASS = (
-    ReasonCause.NAMESPACE_NOT_SELECTED,
-    ReasonCause.QUEUE_STOPPED,
-    ReasonCause.QUEUE_INACTIVE,
-    ReasonCause.PRIORITY_CLASS_MISSING,
+_LETS_PASS: tuple[ReasonCause, ...] = (
+    "namespace-not-selected",
+    "queue-stopped",
+    "queue-inactive",
+    "priority-class-missing",
 )
 """Causes that keep a workload out of the queue, or for which Kueue lets others pass."""
 

@@ -7,7 +7,6 @@ from qcheck.checks.placement.taints import repelling_taints
 from qcheck.checks.registry import rule
 from qcheck.checks.topology.levels import PREFIX, topology_flavors
 from qcheck.cluster.labels import Toleration
-from qcheck.cluster.reasons import ReasonCause
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.finding import Finding, finding
 from qcheck.packing.question import Pods
@@ -50,7 +49,7 @@ def gang_exceeds_domain(cluster: Cluster) -> Iterator[Finding]:
 def _started_elsewhere(verdict: Verdict) -> Iterator[Finding]:
     """Report a workload that a scheduler other than Kueue would have to start in one domain."""
     workload, reason = verdict.workload, verdict.reasons[-1]
-    if reason.cause is ReasonCause.DOMAIN:
+    if reason.cause == "domain":
         found = finding(reason.place, f"{workload.id.kind} {workload.name} {reason.message}").about(workload.id)
         for pod_set in workload.pod_sets:
             found = found.near(pod_set.count_place, f"{pod_set.count} pods")

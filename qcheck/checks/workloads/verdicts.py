@@ -8,7 +8,7 @@ from qcheck.checks.placement.taints import is_repelled
 from qcheck.checks.problems import of_problems
 from qcheck.checks.registry import rule
 from qcheck.cluster.problems import QUOTA_KINDS, ProblemCode
-from qcheck.cluster.reasons import ReasonCause, ReasonCode
+from qcheck.cluster.reasons import ReasonCode
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.findings.finding import Finding, finding
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from qcheck.answers.verdict import Verdict
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.place import Place
-    from qcheck.cluster.reasons import Reason
+    from qcheck.cluster.reasons import Reason, ReasonCause
     from qcheck.cluster.workloads import PodSet
     from qcheck.schedulers.kueue.decision import Decision
 
-_REPORTED_ELSEWHERE = (
-    ReasonCause.LEVEL,
-    ReasonCause.FLAVOR_MISSING,
-    ReasonCause.DOMAIN,
-    ReasonCause.FLAVOR_MATCHES_NO_NODES,
-    ReasonCause.KAI_QUOTA,
-    ReasonCause.KAI_NO_LIMIT,
-    ReasonCause.VOLCANO_LIMIT,
+_REPORTED_ELSEWHERE: tuple[ReasonCause, ...] = (
+    "level",
+    "flavor-missing",
+    "domain",
+    "flavor-matches-no-nodes",
+    "kai-quota",
+    "kai-no-limit",
+    "volcano-limit",
 )
 """Causes that another rule reports with the place to edit: QC513, QC401, QC507, QC201, QC908, QC901, QC960."""
 _MOST = 4
@@ -52,7 +52,7 @@ def never_admitted(cluster: Cluster) -> Iterator[Finding]:
 
 def _on_covered(cluster: Cluster, verdict: Verdict) -> Verdict:
     """Return the verdict without the resources that the queue does not cover, which QC603 reports."""
-    if not any(r.cause is ReasonCause.RESOURCE_NOT_COVERED for r in verdict.decision.reasons):
+    if not any(r.cause == "resource-not-covered" for r in verdict.decision.reasons):
         return verdict
     from qcheck.answers.judge import decide_on_covered  # 1 ms
 
@@ -80,7 +80,7 @@ def _is_refused(verdict: Verdict) -> bool:
 
 def _is_reported_elsewhere(cluster: Cluster, verdict: Verdict) -> bool:
     reasons = verdict.decision.reasons
-    whole = {r for r in reasons if r.cause is ReasonCause.LARGER_THAN_NODE}
+    whole = {r for r in reasons if r.cause == "larger-than-node"}
     is_reported = all(r.cause in _REPORTED_ELSEWHERE for r in reasons if r not in whole)
     return is_reported and all(_asks_for_a_whole_node(cluster, verdict, r.resource or "") for r in whole)
 
@@ -97,7 +97,7 @@ def _refusal(cluster: Cluster, verdict: Verdict) -> Finding:
     return (
         _advised(found, change)
         .about(verdict.workload.id)
-        .likely(not cluster.has_all(*QUOTA_KINDS) or any(r.cause is ReasonCause.AWAY for r in decision.reasons))
+        .likely(not cluster.has_all(*QUOTA_KINDS) or any(r.cause == "away" for r in decision.reasons))
         .at_most(Severity.WARNING if decision.is_in_part else Severity.ERROR)
         .with_data(
             reason=decision.code,
@@ -137,16 +137,14 @@ def admitted_but_pending(cluster: Cluster) -> Iterator[Finding]:
 
 def _is_reported_of_nodes(cluster: Cluster, verdict: Verdict, reason: Reason) -> bool:
     """Return whether another rule already names the same cause (QC201, QC202, QC210, QC505, QC507, QC604)."""
-    elsewhere = (ReasonCause.FLAVOR_MATCHES_NO_NODES, ReasonCause.DOMAIN)
+    elsewhere: tuple[ReasonCause, ...] = ("flavor-matches-no-nodes", "domain")
     if reason.cause in elsewhere or reason.code is ReasonCode.REJECTED:
         return True
-    if reason.cause is ReasonCause.SELECTOR:
+    if reason.cause == "selector":
         return any(not is_reachable(cluster, p.template) for p in verdict.workload.pod_sets)
-    if reason.cause is ReasonCause.TAINT:
+    if reason.cause == "taint":
         return any(is_repelled(cluster, f) for a in verdict.decision.assigned for f in a.flavor_names)
-    return reason.cause is ReasonCause.LARGER_THAN_NODE and _asks_for_a_whole_node(
-        cluster, verdict, reason.resource or ""
-    )
+    return reason.cause == "larger-than-node" and _asks_for_a_whole_node(cluster, verdict, reason.resource or "")
 
 
 def _asks_for_a_whole_node(cluster: Cluster, verdict: Verdict, resource: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.cluster.labels import NodeSelection, NodeSelectorTerm, Requirement
-from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
+from qcheck.cluster.reasons import Reason, ReasonCode
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.quota.start_decision import StartDecision, StartingPods
 from qcheck.schedulers.kai.constraints import required_domain
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.pods import PodTemplate
+    from qcheck.cluster.reasons import ReasonCause
     from qcheck.cluster.workloads import Workload
     from qcheck.schedulers.kai.gates import KaiBarrier
     from qcheck.schedulers.kai.jobs import KaiJob
@@ -35,7 +36,7 @@ def decide(cluster: Cluster, workload: Workload) -> StartDecision | None:
         return StartDecision(
             job.queue.name,
             None,
-            (Reason(ReasonCode.NOT_READ, ReasonCause.NOT_READ, workload.not_read, workload.name_place),),
+            (Reason(ReasonCode.NOT_READ, "not-read", workload.not_read, workload.name_place),),
         )
     if shard is None or job.queue.name not in shard.queue or job.queue.name in shard.inner:
         return _without_queue(cluster, job, shard)
@@ -63,7 +64,7 @@ def _without_queue(cluster: Cluster, job: KaiJob, shard: Shard | None) -> StartD
         return StartDecision(
             name,
             None,
-            (Reason(ReasonCode.QUEUE_UNKNOWN, ReasonCause.KAI_QUEUE, message, place),),
+            (Reason(ReasonCode.QUEUE_UNKNOWN, "kai-queue", message, place),),
             _starts(cluster, job),
         )
     if shard is not None and name in shard.inner:
@@ -74,19 +75,19 @@ def _without_queue(cluster: Cluster, job: KaiJob, shard: Shard | None) -> StartD
     return StartDecision(
         name,
         False if certain else None,
-        (Reason(ReasonCode.QUEUE_DOES_NOT_EXIST, ReasonCause.KAI_QUEUE, message, place),),
+        (Reason(ReasonCode.QUEUE_DOES_NOT_EXIST, "kai-queue", message, place),),
     )
 
 
 def _rejected(job: KaiJob) -> Iterator[Reason]:
     """Yield the reasons that KAI's admission rejects the pods as written, or that their gang is never complete."""
     if job.gang.fault:
-        yield Reason(ReasonCode.REJECTED, ReasonCause.POD_GROUP, job.gang.fault, job.gang.place)
+        yield Reason(ReasonCode.REJECTED, "pod-group", job.gang.fault, job.gang.place)
     for pod_set in job.workload.pod_sets:
         for fault in sharing_faults(pod_set.template):
             yield Reason(
                 code=ReasonCode.REJECTED,
-                cause=ReasonCause.API_REJECTED,
+                cause="api-rejected",
                 message=f"KAI's admission rejects the pods: {fault.why}",
                 place=fault.place,
                 change=fault.fix.removesuffix("."),
@@ -106,7 +107,7 @@ def _sharing(cluster: Cluster, job: KaiJob) -> Iterator[Reason]:
             )
             yield Reason(
                 code=ReasonCode.REJECTED,
-                cause=ReasonCause.API_REJECTED,
+                cause="api-rejected",
                 message=f"KAI's admission rejects the pods{off}",
                 place=place,
                 change="set global.gpuSharing of KAI's chart, and kai.gpuSharing: true in qcheck.yaml",
@@ -124,10 +125,10 @@ def _refused(job: KaiJob, barrier: KaiBarrier) -> Reason:
     why = f"the limit of queue {barrier.queue.name} is {amount}{unwritten}"
     if not is_limit:
         why = f"it is not preemptible, and the quota of queue {barrier.queue.name} is {amount}"
-    at_limit = ReasonCause.KAI_LIMIT if barrier.amount else ReasonCause.KAI_NO_LIMIT
+    at_limit: ReasonCause = "kai-limit" if barrier.amount else "kai-no-limit"
     return Reason(
         code=ReasonCode.EXCEEDS_MAX_QUOTA,
-        cause=at_limit if is_limit else ReasonCause.KAI_QUOTA,
+        cause=at_limit if is_limit else "kai-quota",
         message=f"it requests {requested}, and {why}",
         place=job.place_of(barrier.dimension),
         near=(place,),
@@ -141,7 +142,7 @@ def _unknown_priority(job: KaiJob) -> Reason:
         f"the value of its priority class {job.priority_class.name} is not known, so whether it must stay within quota"
     )
     place = job.priority_class.place or job.workload.name_place
-    return Reason(ReasonCode.PRIORITY_UNKNOWN, ReasonCause.KAI_PRIORITY, f"{message} is not known either", place)
+    return Reason(ReasonCode.PRIORITY_UNKNOWN, "kai-priority", f"{message} is not known either", place)
 
 
 def _starts(cluster: Cluster, job: KaiJob) -> tuple[StartingPods, ...]:

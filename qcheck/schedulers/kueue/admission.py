@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
+from qcheck.cluster.reasons import Reason, ReasonCode
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.views import answered_once
 from qcheck.cluster.workloads import Workload
@@ -94,13 +94,13 @@ def copies_of(workload: Workload) -> int:
 def _unread(workload: Workload) -> Iterator[Reason]:
     """Yield the missing facts that prevent a decision."""
     if workload.not_read:
-        yield Reason(ReasonCode.NOT_READ, ReasonCause.NOT_READ, workload.not_read, workload.name_place)
+        yield Reason(ReasonCode.NOT_READ, "not-read", workload.not_read, workload.name_place)
     for pod_set in workload.pod_sets:
         if pod_set.template.claim_templates or pod_set.template.claims:
             message = f"pod set {pod_set.name} claims devices by ResourceClaim, which qcheck does not count"
             yield Reason(
                 ReasonCode.DEVICE_CLAIMS,
-                ReasonCause.DEVICE_CLAIMS,
+                "device-claims",
                 message,
                 pod_set.template.place.at("resourceClaims"),
             )
@@ -109,7 +109,7 @@ def _unread(workload: Workload) -> Iterator[Reason]:
 def _broken(cluster: Cluster, workload: Workload, terms: AssignmentTerms) -> Iterator[Reason]:
     for pod_set in workload.pod_sets:
         for breach in breaches(cluster, pod_set.template, terms.limits):
-            yield Reason(ReasonCode.MISCONFIGURED, ReasonCause.RESOURCES_INVALID, breach.message, breach.place)
+            yield Reason(ReasonCode.MISCONFIGURED, "resources-invalid", breach.message, breach.place)
 
 
 def _within(
@@ -118,9 +118,7 @@ def _within(
     search = FlavorSearch(cluster=cluster, queue=queue, pod_sets=start.workload.unit, terms=terms, look=look)
     first, looked = search.run({})
     if not first.fits:
-        nothing = Reason(
-            ReasonCode.NO_MATCHING_FLAVOR, ReasonCause.NO_FLAVOR, f"{queue.name} has no flavor for it", queue.place
-        )
+        nothing = Reason(ReasonCode.NO_MATCHING_FLAVOR, "no-flavor", f"{queue.name} has no flavor for it", queue.place)
         reasons, code = first.reasons or (nothing,), first.code or nothing.code
         if not first.certain:
             return replace(start, assigned=first.assigned, reasons=reasons)
@@ -228,7 +226,7 @@ def _short(queue: ClusterQueue, decided: Decision) -> Reason:
     near = (queue.place.at("spec", "resourceGroups"),)
     return Reason(
         code=ReasonCode.EXCEEDS_MAX_QUOTA,
-        cause=ReasonCause.QUOTA,
+        cause="quota",
         message=message,
         place=place,
         near=near,
@@ -242,7 +240,7 @@ def _waiting(cluster: Cluster, use: CheckUse) -> Reason:
     message = f"quota is reserved, but it then waits for the admission check {use.name} ({check.controller})"
     return Reason(
         ReasonCode.UNSATISFIED_CHECKS,
-        ReasonCause.MULTIKUEUE if check.is_multikueue else ReasonCause.ADMISSION_CHECK,
+        "multikueue" if check.is_multikueue else "admission-check",
         message,
         use.place,
     )

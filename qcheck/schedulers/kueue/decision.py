@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
+from qcheck.cluster.reasons import Reason, ReasonCode
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.workloads import Workload
 from qcheck.schedulers.kueue.assignment import Assigned, AssignmentTerms
@@ -69,7 +69,7 @@ class Decision(Value):
     @property
     def runs_elsewhere(self) -> bool:
         """Return whether its pods run in another cluster, chosen by MultiKueue."""
-        return any(r.cause is ReasonCause.MULTIKUEUE for r in self.reasons)
+        return any(r.cause == "multikueue" for r in self.reasons)
 
     @property
     def is_in_part(self) -> bool:

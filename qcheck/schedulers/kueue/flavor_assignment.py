@@ -10,7 +10,7 @@ from qcheck.cluster.kueue import FlavorResource
 from qcheck.cluster.place import Place
 from qcheck.cluster.pods import Amounts
 from qcheck.cluster.quantity import written_amount
-from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode, least_severe
+from qcheck.cluster.reasons import Reason, ReasonCode, least_severe
 from qcheck.cluster.units import IN_PROSE, name_amount, scale_of, show_amount
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.workloads import PodSet
@@ -177,7 +177,7 @@ class Assigner:
             message = f"flavor {quotas.name} does not exist"
             reason = Reason(
                 ReasonCode.NO_MATCHING_FLAVOR,
-                ReasonCause.FLAVOR_MISSING,
+                "flavor-missing",
                 message,
                 quotas.name_place,
                 flavor=quotas.name,
@@ -223,7 +223,7 @@ class Assigner:
         scale = scale_of(resource, (reach, own, asked, used, asking.amounts.get(resource, 0)), IN_PROSE)
         return Reason(
             code=ReasonCode.EXCEEDS_MAX_QUOTA,
-            cause=ReasonCause.QUOTA,
+            cause="quota",
             message=f"{_sum(asking, scale, asked, used)}; in flavor {flavor} {queue} can hold at most "
             f"{scale(reach)} (nominal {scale(own)}{_beyond(scale, reach - own)})",
             place=place_of(asking.pod_set, resource),
@@ -271,7 +271,7 @@ def _uncovered(queue: ClusterQueue, together: list[PodSetDemand], resource: str)
     covered = ", ".join(r for g in queue.groups for r in g.covered) or "nothing"
     return Reason(
         code=ReasonCode.NO_MATCHING_FLAVOR,
-        cause=ReasonCause.RESOURCE_NOT_COVERED,
+        cause="resource-not-covered",
         message=f"pod set {asking.pod_set.name} asks for {name_amount(resource, asking.amounts[resource])}, "
         f"which {queue.name} does not cover (it covers {covered})",
         place=place_of(asking.pod_set, resource),

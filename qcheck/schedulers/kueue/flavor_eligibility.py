@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from qcheck.cluster.labels import NodeSelection, NodeSelectorTerm, Taint, untolerated
 from qcheck.cluster.place import Place
-from qcheck.cluster.reasons import ReasonCause
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.schedulers.kueue.gates import TOPOLOGY, is_on
 
 if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import ClusterQueue, ResourceFlavor, ResourceGroup
+    from qcheck.cluster.reasons import ReasonCause
     from qcheck.cluster.workloads import PodSet
 
 _OWN_KEYS_SINCE = 17
@@ -81,13 +81,13 @@ def _topology_miss(
     if not asks_topology(pod_set):
         if flavor.topology and not is_topology_only(cluster, queue):
             message = f"flavor {flavor.name} is only for pods that ask for a topology"
-            return Miss(ReasonCause.TOPOLOGY, message, place, flavor.place.at("spec", "topologyName"))
+            return Miss("topology", message, place, flavor.place.at("spec", "topologyName"))
         return None
     if not flavor.topology:
         if asked.isdisjoint(group.covered):
             return None
         message = f"the pods ask for a topology, but flavor {flavor.name} has none"
-        return Miss(ReasonCause.TOPOLOGY, message, place, flavor.name_place)
+        return Miss("topology", message, place, flavor.name_place)
     return _level_miss(cluster, flavor, pod_set, place)
 
 
@@ -99,11 +99,11 @@ def _level_miss(cluster: Cluster, flavor: ResourceFlavor, pod_set: PodSet, place
     missing = next((level for level in asked.levels if level not in topology.levels), None)
     if missing is None and not asked.levels and not asked.unconstrained:
         message = f"the pods request no level of topology {topology.name}, not even an unconstrained one"
-        return Miss(ReasonCause.TOPOLOGY, message, place, flavor.place.at("spec", "topologyName"))
+        return Miss("topology", message, place, flavor.place.at("spec", "topologyName"))
     if missing is None:
         return None
     message = f"topology {topology.name} of flavor {flavor.name} has no level {missing}"
-    return Miss(ReasonCause.LEVEL, message, place, topology.place.at("spec", "levels"))
+    return Miss("level", message, place, topology.place.at("spec", "levels"))
 
 
 def _taint_miss(flavor: ResourceFlavor, pod_set: PodSet) -> Miss | None:
@@ -112,7 +112,7 @@ def _taint_miss(flavor: ResourceFlavor, pod_set: PodSet) -> Miss | None:
     if not left:
         return None
     return Miss(
-        cause=ReasonCause.TAINT,
+        cause="taint",
         message=f"the pods do not tolerate the taint {left[0]} of flavor {flavor.name}",
         place=template.place.at("tolerations"),
         near=flavor.place.at("spec", "nodeTaints"),
@@ -139,11 +139,11 @@ def _label_miss(flavor: ResourceFlavor, pod_set: PodSet, keys: set[str]) -> Miss
     near = flavor.place.at("spec", "nodeLabels")
     if wrong is None:
         message = f"the pods' required node affinity excludes the labels of flavor {flavor.name}"
-        return Miss(ReasonCause.AFFINITY, message, place.at("affinity", "nodeAffinity"), near)
+        return Miss("affinity", message, place.at("affinity", "nodeAffinity"), near)
     has = flavor.node_labels.get(wrong)
     message = f"the pods select {wrong}={selection.selector[wrong]}, but flavor {flavor.name} has {wrong}={has}"
     return Miss(
-        cause=ReasonCause.SELECTOR,
+        cause="selector",
         message=message,
         place=place.at("nodeSelector", wrong),
         near=near.at(wrong),

@@ -6,7 +6,7 @@ Source: Kueue 0.19 `pkg/podset/podset.go`. Taints of a flavor are never injected
 from __future__ import annotations
 
 from qcheck.cluster.labels import NodeSelection
-from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
+from qcheck.cluster.reasons import Reason, ReasonCode
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.packing.kube_scheduler import Wanted
 
@@ -50,7 +50,7 @@ def contradictions(cluster: Cluster, assigned: Assigned) -> Iterator[Reason]:
                 near = (flavor.place.at("spec", "nodeLabels", key),)
                 yield Reason(
                     code=ReasonCode.UNSCHEDULABLE,
-                    cause=ReasonCause.FLAVORS_CONTRADICT,
+                    cause="flavors-contradict",
                     message=message,
                     place=assigned.pod_set.template.place,
                     near=near,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from qcheck.cluster.objects import ObjectId
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import ProblemCode
-from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
+from qcheck.cluster.reasons import Reason, ReasonCode
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.views import view
@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.problems import Problem
+    from qcheck.cluster.reasons import ReasonCause
     from qcheck.cluster.workloads import PodSet, Workload
 
-_REFUSED = {
-    ProblemCode.API_REJECTED: ReasonCause.API_REJECTED,
-    ProblemCode.REQUESTS_INVALID: ReasonCause.REQUESTS_INVALID,
-    ProblemCode.API_VERSION_GONE: ReasonCause.API_VERSION_GONE,
+_REFUSED: dict[ProblemCode, ReasonCause] = {
+    ProblemCode.API_REJECTED: "api-rejected",
+    ProblemCode.REQUESTS_INVALID: "requests-invalid",
+    ProblemCode.API_VERSION_GONE: "api-version-gone",
 }
 
 
@@ -65,7 +66,7 @@ def refusals(cluster: Cluster, workload: Workload) -> Iterator[Reason]:
     for fault in group_faults(cluster, workload):
         yield Reason(
             code=ReasonCode.MISCONFIGURED,
-            cause=ReasonCause.POD_GROUP,
+            cause="pod-group",
             message=fault.message,
             place=fault.place,
             near=tuple(p for p, _ in fault.near),
@@ -90,7 +91,7 @@ def autoscaled_elsewhere(cluster: Cluster, workload: Workload) -> Reason | None:
             message = f"spec.enableInTreeAutoscaling: Forbidden: {text}"
             return Reason(
                 code=ReasonCode.REJECTED,
-                cause=ReasonCause.API_REJECTED,
+                cause="api-rejected",
                 message=message,
                 place=scaling,
                 near=(use.place,),

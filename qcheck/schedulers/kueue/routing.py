@@ -6,7 +6,7 @@ Source: Kueue 0.19 `pkg/controller/jobframework`, `pkg/cache/queue`.
 from __future__ import annotations
 
 from qcheck.cluster.kueue import ClusterQueue, LocalQueue
-from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
+from qcheck.cluster.reasons import Reason, ReasonCode
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.views import answered_once
 from qcheck.schedulers.kueue.gates import DEFAULT_QUEUE, is_on
@@ -110,9 +110,7 @@ def _why_outside(workload: Workload) -> str:
 
 
 def _unmanaged(workload: Workload, message: str) -> Destination:
-    return Destination(
-        None, doubts=(Reason(ReasonCode.UNMANAGED, ReasonCause.UNMANAGED, message, workload.name_place),)
-    )
+    return Destination(None, doubts=(Reason(ReasonCode.UNMANAGED, "unmanaged", message, workload.name_place),))
 
 
 def _without_queue(cluster: Cluster, workload: Workload) -> Destination:
@@ -127,7 +125,7 @@ def _without_queue(cluster: Cluster, workload: Workload) -> Destination:
     near = (manager.place.at("manageJobsWithoutQueueName"),)
     reason = Reason(
         code=ReasonCode.SUSPENDED,
-        cause=ReasonCause.NO_QUEUE,
+        cause="no-queue",
         message=message,
         place=workload.name_place,
         near=near,

@@ -6,7 +6,7 @@ Source: Kueue 0.19 `pkg/controller/jobframework`, `pkg/cache/queue`.
 from __future__ import annotations
 
 from qcheck.cluster.cluster import SYSTEM_PRIORITIES
-from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
+from qcheck.cluster.reasons import Reason, ReasonCode
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.schedulers.kueue.gates import SELECTOR_RESPECTED, is_on
 from qcheck.schedulers.kueue.inactive_queues import InactivityReason, inactive
@@ -55,13 +55,13 @@ def _no_local_queue(cluster: Cluster, workload: Workload, name: str, place: Plac
         and not cluster.generates("LocalQueue")
         and not _elsewhere(cluster, workload, name)
     )
-    return certain, Reason(ReasonCode.MISCONFIGURED, ReasonCause.LOCAL_QUEUE_MISSING, message, place, change=change)
+    return certain, Reason(ReasonCode.MISCONFIGURED, "local-queue-missing", message, place, change=change)
 
 
 def _no_cluster_queue(local: LocalQueue, place: Place) -> Reason:
     return Reason(
         code=ReasonCode.MISCONFIGURED,
-        cause=ReasonCause.CLUSTER_QUEUE_MISSING,
+        cause="cluster-queue-missing",
         message=f"the ClusterQueue {local.cluster_queue} of LocalQueue {local.name} does not exist",
         place=place,
         near=(local.place.at("spec", "clusterQueue"),),
@@ -72,7 +72,7 @@ def _inactive(queue: ClusterQueue, each: Inactivity, place: Place) -> Reason:
     is_stopped = each.reason is InactivityReason.STOPPED
     return Reason(
         code=ReasonCode.SUSPENDED,
-        cause=ReasonCause.QUEUE_STOPPED if is_stopped else ReasonCause.QUEUE_INACTIVE,
+        cause="queue-stopped" if is_stopped else "queue-inactive",
         message=f"ClusterQueue {queue.name} is inactive ({each.reason}): {each.message}",
         place=place,
         near=(each.place,),
@@ -88,7 +88,7 @@ def _stopped(local: LocalQueue, place: Place) -> Reason:
     change = f"set stopPolicy of LocalQueue {local.name} to None"
     return Reason(
         code=ReasonCode.SUSPENDED,
-        cause=ReasonCause.LOCAL_QUEUE_STOPPED,
+        cause="local-queue-stopped",
         message=message,
         place=place,
         near=near,
@@ -135,7 +135,7 @@ def _excluded(cluster: Cluster, workload: Workload) -> Iterator[Obstacle]:
         False,
         Reason(
             code=ReasonCode.UNMANAGED,
-            cause=ReasonCause.NAMESPACE_EXCLUDED,
+            cause="namespace-excluded",
             message=message,
             place=workload.queue_place,
             near=near,
@@ -151,7 +151,7 @@ def _priority(cluster: Cluster, workload: Workload) -> Iterator[Obstacle]:
             place = workload.priority_class_place
             yield (
                 cluster.has_all("WorkloadPriorityClass"),
-                Reason(ReasonCode.MISCONFIGURED, ReasonCause.PRIORITY_CLASS_MISSING, message, place),
+                Reason(ReasonCode.MISCONFIGURED, "priority-class-missing", message, place),
             )
         return
     named = [(p.template.priority_class, p.template.place.at("priorityClassName")) for p in workload.pod_sets]
@@ -163,7 +163,7 @@ def _priority(cluster: Cluster, workload: Workload) -> Iterator[Obstacle]:
             message = f"the PriorityClass {name} does not exist, so no Workload is created"
             yield (
                 cluster.has_all("PriorityClass"),
-                Reason(ReasonCode.MISCONFIGURED, ReasonCause.PRIORITY_CLASS_MISSING, message, place),
+                Reason(ReasonCode.MISCONFIGURED, "priority-class-missing", message, place),
             )
             return
 
@@ -178,7 +178,7 @@ def _namespace(cluster: Cluster, workload: Workload, queue: ClusterQueue) -> Ite
             True,
             Reason(
                 code=ReasonCode.MISCONFIGURED,
-                cause=ReasonCause.NAMESPACE_NOT_SELECTED,
+                cause="namespace-not-selected",
                 message=message,
                 place=workload.name_place,
                 near=near,
@@ -200,7 +200,7 @@ def _namespace(cluster: Cluster, workload: Workload, queue: ClusterQueue) -> Ite
         taken is not None,
         Reason(
             code=ReasonCode.MISCONFIGURED,
-            cause=ReasonCause.NAMESPACE_NOT_SELECTED,
+            cause="namespace-not-selected",
             message=message,
             place=workload.name_place,
             near=near,

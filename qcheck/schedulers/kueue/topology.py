@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from qcheck.cluster.pods import in_base_units
 from qcheck.cluster.problems import NODES
-from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
+from qcheck.cluster.reasons import Reason, ReasonCode
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.schedulers.kueue.decision import Looked, PlacedPodSets
 from qcheck.schedulers.kueue.flavor_assignment import has_topology
@@ -49,9 +49,7 @@ def look(cluster: Cluster, queue: ClusterQueue, terms: AssignmentTerms, assigned
         return Looked((_never_fits(empty),))
     if asking and not cluster.has_nodes:
         message = "it asks for a topology, but no node pool or Node was read that may have it"
-        return Looked(
-            (Reason(ReasonCode.NODES_UNKNOWN, ReasonCause.NO_NODES, message, asked_at(asking[0])),), certain=False
-        )
+        return Looked((Reason(ReasonCode.NODES_UNKNOWN, "no-nodes", message, asked_at(asking[0])),), certain=False)
     by_flavor: dict[str, list[Assigned]] = {}
     for each in asking:
         by_flavor.setdefault(_flavor(cluster, each), []).append(each)
@@ -78,7 +76,7 @@ def _one_flavor(cluster: Cluster, queue: ClusterQueue, assigned: Assigned) -> It
     near = (queue.place.at("spec", "resourceGroups"),)
     yield Reason(
         code=ReasonCode.NO_MATCHING_FLAVOR,
-        cause=ReasonCause.TOPOLOGY,
+        cause="topology",
         message=message,
         place=asked_at(assigned),
         near=near,
@@ -120,7 +118,7 @@ def _never_fits(assigned: Assigned) -> Reason:
     change = f"give the pods of pod set {name} a request, for example cpu: 1m"
     return Reason(
         code=ReasonCode.TOPOLOGY_FAILED,
-        cause=ReasonCause.TOPOLOGY,
+        cause="topology",
         message=message,
         place=assigned.pod_set.template.place,
         near=(asked_at(assigned),),
@@ -173,7 +171,7 @@ def _search_one(
     on = nodes.admitted_by(NodeDemand(template.selection, tolerations, compares=True))
     asked = _ask(nodes.tree.levels, workers, requests, leader)
     if isinstance(asked, str):
-        return Reason(ReasonCode.TOPOLOGY_FAILED, ReasonCause.DOMAIN, asked, asked_at(workers), flavor=flavor)
+        return Reason(ReasonCode.TOPOLOGY_FAILED, "domain", asked, asked_at(workers), flavor=flavor)
     asked = replace(asked, on=on)
     found = search(nodes.tree, asked, usage)
     if isinstance(found, NotFound):

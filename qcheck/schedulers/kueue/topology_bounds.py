@@ -7,7 +7,7 @@ may fit.
 from __future__ import annotations
 
 from qcheck.cluster.problems import NODES
-from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
+from qcheck.cluster.reasons import Reason, ReasonCode
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.packing.domains import Slice
 from qcheck.packing.kube_scheduler import Wanted, schedule
@@ -72,7 +72,7 @@ def _level(cluster: Cluster, together: list[Assigned], requests: dict[str, Amoun
     change = f"run at most {found.most} pods in one domain" if found.most else ""
     reason = Reason(
         code=ReasonCode.TOPOLOGY_FAILED,
-        cause=ReasonCause.DOMAIN,
+        cause="domain",
         message=message,
         place=asked.place,
         near=near,

@@ -10,7 +10,7 @@ node selector of each pod.
 from __future__ import annotations
 
 from qcheck.cluster.labels import NodeSelection
-from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
+from qcheck.cluster.reasons import Reason, ReasonCode
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.packing.kube_scheduler import Placed, Schedule, Wanted, schedule
 from qcheck.schedulers.kueue.pod_injection import created_pods
@@ -84,9 +84,7 @@ def _replaced(wanted: Wanted, labels: dict[str, str]) -> Iterable[Reason]:
                 f"pod set {wanted.pod_set.name} selects {key}={value}, but Kueue ignores this when it chooses a domain: "
                 f"it chooses one with {key}={labels[key]} and replaces the selector"
             )
-            yield Reason(
-                ReasonCode.UNSCHEDULABLE, ReasonCause.SELECTOR, message, template.place.at("nodeSelector", key)
-            )
+            yield Reason(ReasonCode.UNSCHEDULABLE, "selector", message, template.place.at("nodeSelector", key))
 
 
 def _groups(members: Iterable[LeafNode]) -> tuple[NodeGroup, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
+from qcheck.cluster.reasons import Reason, ReasonCode
 from qcheck.cluster.units import named, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.packing.question import devices_first
@@ -12,6 +12,7 @@ from qcheck.schedulers.kueue.topology_tree import times
 if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.place import Place
+    from qcheck.cluster.reasons import ReasonCause
     from qcheck.schedulers.kueue.assignment import Assigned
     from qcheck.schedulers.kueue.topology_nodes import TopologyNodes
     from qcheck.schedulers.kueue.topology_tree import Ask, Usage
@@ -36,7 +37,7 @@ def not_found(
     if nodes.away:
         message += f" (without {_some(nodes.away)}: cordoned or not ready)"
     near = (cluster.flavor[flavor].place.at("spec", "topologyName"), workers.pod_set.count_place)
-    cause = ReasonCause.AWAY if nodes.away else ReasonCause.ORDER
+    cause: ReasonCause = "away" if nodes.away else "order"
     return Reason(
         code=ReasonCode.TOPOLOGY_FAILED, cause=cause, message=message, place=asked_at(workers), near=near, flavor=flavor
     )
@@ -64,7 +65,7 @@ def _too_large(flavor: str, nodes: TopologyNodes, asked: Ask, workers: Assigned,
     place = workers.pod_set.template.place_of(scarce)
     return Reason(
         code=ReasonCode.TOPOLOGY_FAILED,
-        cause=ReasonCause.LARGER_THAN_NODE,
+        cause="larger-than-node",
         message=message,
         place=place,
         near=(asked_at(workers),),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qcheck.cluster.labels import NodeSelection, NodeSelectorTerm, Requirement
-from qcheck.cluster.reasons import Reason, ReasonCause, ReasonCode
+from qcheck.cluster.reasons import Reason, ReasonCode
 from qcheck.cluster.units import named, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.volcano import NODE_GROUP_LABEL, ROOT
@@ -36,7 +36,7 @@ def decide(cluster: Cluster, workload: Workload) -> StartDecision | None:
         why = _unusable(cluster, queues, gang)
         if why:
             certain = cluster.has_all("Queue") or queues.exists(gang.queue)
-            reason = Reason(ReasonCode.QUEUE_UNUSABLE, ReasonCause.VOLCANO_QUEUE, why, gang.queue_place)
+            reason = Reason(ReasonCode.QUEUE_UNUSABLE, "volcano-queue", why, gang.queue_place)
             return StartDecision(gang.queue, refused if certain else None, (reason,))
     over = tuple(_refused(queues, gang, b) for gang in gangs for b in barriers(cluster, gang))
     if over:
@@ -67,7 +67,7 @@ def _refused(queues: Queues, gang: VolcanoGang, barrier: VolcanoBarrier) -> Reas
     near = (queue.place_of("capability", barrier.resource) if is_stated else queue.name_place,) if queue else ()
     return Reason(
         code=ReasonCode.EXCEEDS_MAX_QUOTA,
-        cause=ReasonCause.VOLCANO_LIMIT,
+        cause="volcano-limit",
         message=f"it needs {named(barrier.resource, requested)} to start, but queue {barrier.queue} may hold at most {limit}",
         place=gang.place,
         near=near,
