@@ -21,8 +21,7 @@ from qcheck.packing.linear import relax
 from qcheck.packing.proof_text import explain
 from qcheck.packing.proposals import propose
 from qcheck.packing.question import Nodes, Pods, Question
-from qcheck.packing.solve import solve
-from qcheck.packing.verify import certificate_holds, witness_holds
+from qcheck.packing.solve import certificate_holds, solve, witness_holds
 
 SOME = range(1_600)
 MANY = range(1_600, 22_000)

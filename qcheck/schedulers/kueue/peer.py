@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.schedulers.kueue.quota_tree import quota_tree
+from qcheck.schedulers.kueue.quota_tree import quota_tree, workload_shapes
 from qcheck.schedulers.kueue.routing import queue_of
-from qcheck.schedulers.kueue.shapes import workload_shapes
 
 if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
