@@ -18,7 +18,7 @@ POSSIBLE: list[dict[str, int]] = [
 ]  # fmt: skip
 IMPOSSIBLE: list[dict[str, int]] = [
     {"4g.20gb": 2}, {"3g.20gb": 2, "1g.5gb": 1}, {"3g.20gb": 3}, {"4g.20gb": 1, "2g.10gb": 1, "1g.5gb": 2}, {"1g.5gb": 8},
-    {"7g.40gb": 1, "1g.5gb": 1}, {"1g.5gb+me": 2}, {"3g.40gb": 1},
+    {"7g.40gb": 1, "1g.5gb": 1}, {"1g.5gb": 2**63 - 1}, {"1g.5gb+me": 2}, {"3g.40gb": 1},
 ]  # fmt: skip
 
 
@@ -64,3 +64,8 @@ def test_eight_gpus_share_the_instances() -> None:
         "8 GPUs of A100 40 GB hold at most 2 each (3g.20gb takes 4 memory slices, starting at 0 or 4): "
         "room for 16 3g.20gb instances, 17 are needed"
     )
+
+
+def test_a_count_of_any_size_is_judged() -> None:
+    question = MigQuestion("A100 40 GB", 2, {"1g.5gb": 2**63 - 1, "3g.20gb": 1}, A100)
+    assert isinstance(solve(question), DoesNotFit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from qcheck.api import audit
 from qcheck.findings.result import Result
@@ -41,3 +42,12 @@ def test_the_table_has_a_line_for_each_flavor_and_resource() -> None:
     assert header == "flavor resource promised nodes hold with autoscaling headroom DaemonSets, reserves nodes"
     assert gpus == "h100 nvidia.com/gpu 152 133 -19 DaemonSets: 19 19 nodes x 7 of 8 (h100)"
     assert absent == "l40s nvidia.com/gpu 16 0 -16 none selected"
+
+
+def test_no_file_name_can_reorder_the_line_that_names_nodes_without_quota(tmp_path: Path) -> None:
+    for name, zone in (("a.yaml", "a"), ("\u202elmay.yaml", "b")):
+        pool = f"{{count: 1, labels: {{zone: {zone}}}, allocatable: {{nvidia.com/gpu: 8}}}}"
+        written = f"apiVersion: qcheck.dev/v1\nkind: NodePool\nmetadata: {{name: gpu}}\nspec: {pool}\n"
+        (tmp_path / name).write_text(written)
+    shown = render_text(audit([str(tmp_path)]).clusters)
+    assert "\\u202elmay.yaml" in shown and "\u202e" not in shown

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     Starts = tuple[tuple[int, ...], int]
 
+MEMORY_SLICES = 8
+"""The memory slices of the largest GPU: no GPU holds more instances."""
 SEVENTHS: tuple[tuple[str, Starts], ...] = (
     ("1g", ((0, 1, 2, 3, 4, 5, 6), 1)),
     ("1g", ((0, 2, 4, 6), 2)),
@@ -94,7 +96,7 @@ def is_possible(instances: Mapping[str, int], table: Mapping[str, Starts]) -> bo
     rows: list[Starts] = []
     for profile, count in instances.items():
         plain, _, attribute = profile.partition("+")
-        if plain not in table or (attribute == "me" and count > 1):
+        if plain not in table or count > MEMORY_SLICES or (attribute == "me" and count > 1):
             return False
         rows += [table[plain]] * count
     return _place(tuple(sorted(rows, key=lambda row: (-row[1], row[0]))), 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from qcheck.cluster.mig import is_possible, placement_text
+from qcheck.cluster.mig import MEMORY_SLICES, is_possible, placement_text
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.packing.question import Nodes, Pods
 from qcheck.packing.room import Best
@@ -29,7 +29,7 @@ class GpuRoom(Value, cached=True):
     @cached_property
     def limits(self) -> tuple[int, ...]:
         found = (
-            max(n for n in range(wanted + 1) if n == 0 or (n <= 8 and is_possible({name: n}, self.table)))
+            max(n for n in range(min(wanted, MEMORY_SLICES) + 1) if is_possible({name: n}, self.table))
             for name, wanted in zip(self.names, self.wanted, strict=True)
         )
         return tuple(found)

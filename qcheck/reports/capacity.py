@@ -127,7 +127,7 @@ def _nothing_promised(cluster: Cluster) -> str:
     }
     if not groups:
         return "no quota and no accelerators were found"
-    return f"no quota was found; the nodes of {names(sorted(groups))} have accelerators"
+    return plain(f"no quota was found; the nodes of {names(sorted(groups))} have accelerators")
 
 
 def _no_nodes(cluster: Cluster) -> Iterator[str]:
