@@ -50,4 +50,5 @@ def test_no_file_name_can_reorder_the_line_that_names_nodes_without_quota(tmp_pa
         written = f"apiVersion: qcheck.dev/v1\nkind: NodePool\nmetadata: {{name: gpu}}\nspec: {pool}\n"
         (tmp_path / name).write_text(written)
     shown = render_text(audit([str(tmp_path)]).clusters)
-    assert "\\u202elmay.yaml" in shown and "\u202e" not in shown
+    assert "\\u202elmay.yaml" in shown
+    assert "\u202e" not in shown
