@@ -97,6 +97,20 @@ def test_sizes_of_general_purpose_types(provider: str, name: str, vcpu: int, gib
     assert (found.vcpu, found.memory, found.resource) == (vcpu, gib * GIB, None)
 
 
+@pytest.mark.parametrize(
+    ("provider", "name"),
+    [
+        ("gcp", "n1-standard-0"),
+        ("gcp", "custom-0-4096"),
+        ("gcp", "ct5p-hightpu-0t"),
+        ("azure", "Standard_D0s_v5"),
+        ("nebius", "cpu-d3/0vcpu-0gb"),
+    ],
+)
+def test_no_type_has_no_cores_or_chips(provider: str, name: str) -> None:
+    assert machine_catalogue.find(name, provider) is None
+
+
 def test_azure_does_not_care_about_case() -> None:
     assert machine_catalogue.find("standard_nd96isr_h100_v5", "azure") == machine_catalogue.find(
         "Standard_ND96isr_H100_v5", "azure"

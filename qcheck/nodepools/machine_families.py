@@ -26,14 +26,14 @@ GCP_MIB_PER_CORE = {
 GCP_FAMILIES = frozenset(
     {"e2", "n1", "n2", "n2d", "n4", "c2", "c2d", "c3", "c3d", "c4", "c4a", "c4d", "t2d", "t2a", "h3", "h4d", "z3", "m1"}
 )
-GCP = r"([a-z][0-9][a-z]*)-(standard|highmem|highcpu)-(\d{1,9})(?:-[a-z]+)?"
+GCP = r"([a-z][0-9][a-z]*)-(standard|highmem|highcpu)-([1-9]\d{0,8})(?:-[a-z]+)?"
 GCP_SHARED = {"e2-micro": 1, "e2-small": 2, "e2-medium": 4, "f1-micro": 1, "g1-small": 2}
 """Shared-core types and their memory in GiB (integers)."""
-GCP_CUSTOM = r"(?:([a-z][0-9][a-z]*)-)?custom-(\d{1,9})-(\d{1,9})(?:-ext)?"
-AZURE = r"(?i:standard_([defl])(\d{1,9})(?:-(\d{1,9}))?([a-z]*)_v(\d))"
+GCP_CUSTOM = r"(?:([a-z][0-9][a-z]*)-)?custom-([1-9]\d{0,8})-([1-9]\d{0,8})(?:-ext)?"
+AZURE = r"(?i:standard_([defl])([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?([a-z]*)_v(\d))"
 AZURE_GIB_PER_CORE = {"d": 4, "e": 8, "f": 2, "l": 8}
-GCP_TPU = r"(?:ct\d[a-z]*|tpu\d[a-z]*)-(?:hightpu|standard)-(\d{1,2})t"
-NEBIUS = r"cpu-[a-z0-9]+/(\d{1,9})vcpu-(\d{1,9})gb"
+GCP_TPU = r"(?:ct\d[a-z]*|tpu\d[a-z]*)-(?:hightpu|standard)-([1-9]\d?)t"
+NEBIUS = r"cpu-[a-z0-9]+/([1-9]\d{0,8})vcpu-([1-9]\d{0,8})gb"
 SOURCE = "the type's name"
 GRACE = ("GH200", "GB200", "GB300")
 """Superchips with Arm cores."""

@@ -101,5 +101,5 @@ def _gke(vcpu: int, memory: int, pods: int) -> SystemReserved:  # noqa: ARG001 (
 def _aks(vcpu: int, memory: int, pods: int) -> SystemReserved:
     """Return the reserves of 1.29 and later: 20 MB per pod plus 50 MB, at most a quarter, and 100 MiB for eviction."""
     steps = ((64, 740), (32, 420), (16, 260), (8, 180), (4, 140), (2, 100), (1, 60))
-    milli_cpu = next(m for cores, m in steps if vcpu >= cores)
+    milli_cpu = next((m for cores, m in steps if vcpu >= cores), 0)
     return SystemReserved(milli_cpu, min(20 * 10**6 * pods + 50 * 10**6, memory // 4))
