@@ -17,8 +17,8 @@ from test_crds import FOLDER, crd, schema_of
 from qcheck.documents.cursor import root
 from qcheck.documents.load import load
 from qcheck.kinds.cel import CelEvaluator
-from qcheck.kinds.crds import defaulted, pruned
 from qcheck.kinds.schema.catalogue import KUEUE
+from qcheck.kinds.structural_schemas import defaulted, pruned
 from qcheck.kinds.validate import validate
 from qcheck.kinds.validation.target import Target
 

@@ -40,6 +40,8 @@ spec:
                 free: {type: object, x-kubernetes-preserve-unknown-fields: true}
                 shape: {type: string, enum: [round, flat]}
                 note: {type: string, nullable: true, pattern: "^(?i)[a-z]+$"}
+                words: {type: string, pattern: '^(\\pL+ ?)+$'}
+                bytes: {type: string, pattern: '\\C'}
                 parts:
                   type: array
                   x-kubernetes-list-type: map
@@ -75,6 +77,8 @@ def test_a_valid_object_passes(tmp_path: Path, spec: str, monkeypatch: pytest.Mo
         ("{size: 1, siez: 2}", "QC004", 'unknown field "spec.siez"'),
         ("{size: 1, shape: square}", "QC003", "spec.shape"),
         ("{size: 1, weight: 0.5}", "QC003", "spec.weight"),
+        ("{size: 1, note: a1}", "QC003", "spec.note: Invalid value: 'a1' does not match"),
+        ("{size: 1, words: %s!}" % ("a" * 50_000), "QC003", "spec.words: Invalid value"),
         ("{size: 1, parts: [{name: a}, {name: a}]}", "QC003", "spec.parts[1]: Duplicate value"),
     ],
 )
@@ -112,6 +116,12 @@ def test_without_a_library_rules_are_named_as_not_judged(tmp_path: Path, monkeyp
     monkeypatch.setattr("qcheck.kinds.cel.import_module", missing)
     assert said(tmp_path, "{size: 6}", monkeypatch) == []
     assert any("CEL" in n.why for n in audit(["."]).inputs.not_read)
+
+
+def test_a_pattern_that_cannot_be_evaluated_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert said(tmp_path, "{size: 1, bytes: a}", monkeypatch) == []
+    [why] = [n.why for n in audit(["."]).inputs.not_read if "pattern" in n.why]
+    assert why == r"a pattern of example.com/v1 Widget was not judged: '\\C' cannot be evaluated"
 
 
 NO_SCHEMAS = (

@@ -624,3 +624,27 @@ def test_a_pool_with_too_many_nodes_is_not_expanded(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(topology_nodes, "MOST_NODES", 3)
     [cluster] = audit([of_four]).clusters
     assert topology_nodes.topology_nodes(cluster, flavor) is None
+
+
+BACKTRACKS = f"""
+apiVersion: topology.volcano.sh/v1alpha1
+kind: HyperNode
+metadata: {{name: leaf}}
+spec: {{tier: 1, members: [{{type: Node, selector: {{regexMatch: {{pattern: "^(x+)+$"}}}}}}]}}
+---
+apiVersion: v1
+kind: Node
+metadata: {{name: {"x" * 60}-}}
+"""
+PATCHES = """
+resources: [q.yaml]
+patches: [{target: {kind: ClusterQueue, name: "(x+)+"}, patch: "[{op: remove, path: /spec/cohortName}]"}]
+"""
+
+
+def test_expressions_of_manifests_do_not_backtrack(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (repo / "rest.yaml").write_text(BACKTRACKS)
+    (repo / "q.yaml").write_text(queue("x" * 60 + "-"))
+    (repo / "kustomization.yaml").write_text(PATCHES)
+    _, report = check(capsys)
+    assert "HyperNode leaf has a member that matches no node" in [f["message"] for f in report["findings"]]

@@ -14,7 +14,7 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.workloads import Workload
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 QUEUE_ANNOTATION = "scheduling.volcano.sh/queue-name"
 """The annotation that names the queue of pods that belong to no Volcano job and to no pod group in a manifest."""
@@ -120,13 +120,20 @@ class VolcanoJob(Workload):
     together_place: Place | None = None
 
 
+class NamePattern(Value):
+    """A regular expression, and its test of names; None if it cannot be evaluated, so that any name may match."""
+
+    text: str
+    matches: Callable[[str], bool] | None
+
+
 class HyperNodeMember(Value):
     """One selector of a hyper node: by exact name, regular expression or labels, of nodes or of hyper nodes."""
 
     place: Place
     is_node: bool
     exact: str | None = None
-    pattern: str | None = None
+    pattern: NamePattern | None = None
     labels: LabelSelector | None = None
 
 

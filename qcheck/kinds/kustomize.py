@@ -15,6 +15,7 @@ from qcheck.documents.cursor import root
 from qcheck.documents.embedded import NotYaml, embedded
 from qcheck.documents.load import load, load_literal
 from qcheck.kinds.annotations import has_effect
+from qcheck.kinds.go_patterns import matcher
 from qcheck.kinds.shared_fields import CLUSTER_SCOPED
 
 if TYPE_CHECKING:
@@ -244,9 +245,5 @@ def _key(at: Cursor, field: str) -> Place:
 
 def _matches(pattern: str | None, text: str) -> bool:
     """Return whether the target of a patch matches a text; kustomize anchors such expressions."""
-    if pattern is None:
-        return True
-    try:
-        return re.fullmatch(pattern, text) is not None
-    except re.error:
-        return True
+    test = None if pattern is None else matcher(f"^(?:{pattern})$")
+    return test is None or test(text)

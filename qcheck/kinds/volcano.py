@@ -6,6 +6,7 @@ from qcheck.cluster import volcano
 from qcheck.cluster.policy import VOLCANO_SCHEDULER
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.kinds.core import pod_set
+from qcheck.kinds.go_patterns import matcher
 from qcheck.kinds.pod_sets import WrittenPodSet, count_of
 from qcheck.kinds.shared_fields import label_selector, metadata, object_id, place, quantities, text_list
 
@@ -141,11 +142,12 @@ def hyper_node(root: Cursor) -> Object:
 
 def _member(at: Cursor) -> volcano.HyperNodeMember:
     selector = at["selector"]
+    pattern = selector["regexMatch"]["pattern"].text()
     return volcano.HyperNodeMember(
         place=place(at),
         is_node=at.text_at("type") == "Node",
         exact=selector["exactMatch"]["name"].text(),
-        pattern=selector["regexMatch"]["pattern"].text(),
+        pattern=None if pattern is None else volcano.NamePattern(pattern, matcher(pattern)),
         labels=label_selector(selector["labelMatch"]),
     )
 

@@ -132,15 +132,14 @@ class GangRoom(Value, cached=True):
 
     @cached_property
     def limits(self) -> tuple[int, ...]:
-        return tuple(self._alone(g) for g in range(len(self.gangs)))
+        return tuple(self._most((0,) * at, gang.count) for at, gang in enumerate(self.gangs))
 
-    def _alone(self, gang: int) -> int:
-        """Return an upper bound for the gangs of one kind, by bisection."""
-        low, high = 0, self.gangs[gang].count
+    def _most(self, begun: Filling, high: int) -> int:
+        """Return an upper bound for the gangs of the next kind beside those of `begun`, by bisection."""
+        low, rest = 0, (0,) * (len(self.gangs) - len(begun) - 1)
         while low < high:
             middle = (low + high + 1) // 2
-            filling = tuple(middle * (g == gang) for g in range(len(self.gangs)))
-            low, high = (middle, high) if self._may_hold(filling) else (low, middle - 1)
+            low, high = (middle, high) if self._may_hold((*begun, middle, *rest)) else (low, middle - 1)
         return low
 
     def best(self, weights: Sequence[int]) -> Best:
@@ -166,15 +165,11 @@ class GangRoom(Value, cached=True):
 
     def _walk(self, begun: Filling) -> Iterator[Filling]:
         """Yield fillings with as many of the last kind of gang as may fit beside the others."""
-        at = len(begun)
-        rest = (0,) * (len(self.gangs) - at - 1)
-        for number in range(self.limits[at], -1, -1):
-            filling = (*begun, number, *rest)
-            if not self._may_hold(filling):
-                continue
-            if not rest:
-                yield filling
-                return
+        most = self._most(begun, self.limits[len(begun)])
+        if len(begun) + 1 == len(self.gangs):
+            yield (*begun, most)
+            return
+        for number in range(most, -1, -1):
             yield from self._walk((*begun, number))
 
     def _pooled(self, weights: Sequence[int]) -> int:

@@ -11,7 +11,7 @@ from functools import cached_property
 from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Protocol
 
     class Room(Protocol):
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 Filling = tuple[int, ...]
 _STEPS = 4000
+_VISITS = 50_000
+"""The most fillings that are tried to find those that cannot be extended."""
 
 
 class Best(Value):
@@ -76,21 +78,29 @@ class VectorRoom(Value, cached=True):
 
     def fillings(self, most: int) -> list[Filling] | None:
         found: list[Filling] = []
-        if not self._fill((), self.free, found, most):
-            return None
+        for visits, (filling, left) in enumerate(self._walk((), self.free)):
+            if not self._takes_more(filling, left):
+                found.append(filling)
+            if len(found) > most or visits > _VISITS:
+                return None
         return found
 
-    def _fill(self, begun: Filling, left: tuple[int, ...], found: list[Filling], most: int) -> bool:
-        at = len(begun)
-        if at == len(self.requests):
-            if not self._takes_more(begun, left):
-                found.append(begun)
-            return len(found) <= most
-        for number in range(self.limits[at], -1, -1):
-            rest = _without(left, self.requests[at], number)
-            if min(rest, default=0) >= 0 and not self._fill((*begun, number), rest, found, most):
-                return False
-        return True
+    def _walk(self, begun: Filling, left: tuple[int, ...]) -> Iterator[tuple[Filling, tuple[int, ...]]]:
+        """Yield fillings with as many pods of the last shape as fit beside the others, and what they leave."""
+        shape = len(begun)
+        if min(left, default=0) < 0:
+            return
+        if shape == len(self.requests):
+            yield begun, left
+            return
+        most = self.most(shape, left)
+        for number in range(most, -1 if shape + 1 < len(self.requests) else most - 1, -1):
+            yield from self._walk((*begun, number), _without(left, self.requests[shape], number))
+
+    def most(self, shape: int, left: tuple[int, ...]) -> int:
+        """Return how many pods of a shape fit into what is left."""
+        counts = [f // q for f, q in zip(left, self.requests[shape], strict=True) if q]
+        return min(self.limits[shape], min(counts, default=self.limits[shape]))
 
     def _takes_more(self, filling: Filling, left: tuple[int, ...]) -> bool:
         return any(
@@ -127,19 +137,17 @@ class _Heaviest:
             return
         shape = self._order[depth]
         request, weight = self._room.requests[shape], self._weights[shape]
-        for number in range(self._most(shape, left), -1, -1):
+        for number in range(self._room.most(shape, left), -1, -1):
+            if self._steps > _STEPS:
+                break
             self._counts[shape] = number
             self._descend(depth + 1, _without(left, request, number), value + number * weight)
         self._counts[shape] = 0
 
-    def _most(self, shape: int, left: tuple[int, ...]) -> int:
-        counts = [f // q for f, q in zip(left, self._room.requests[shape], strict=True) if q]
-        return min(self._room.limits[shape], min(counts, default=self._room.limits[shape]))
-
     def _bound(self, depth: int, left: tuple[int, ...]) -> int:
         """Return an upper bound for fillings of `left` with shapes from `depth` on, from the scarcest resource."""
         shapes = self._order[depth:]
-        bound = sum(self._weights[s] * self._most(s, left) for s in shapes)
+        bound = sum(self._weights[s] * self._room.most(s, left) for s in shapes)
         for resource, free in enumerate(left):
             dearest, unlimited = 0, 0
             for shape in shapes:

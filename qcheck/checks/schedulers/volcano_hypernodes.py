@@ -11,7 +11,7 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.volcano import VolcanoJob
 from qcheck.findings.finding import Finding, finding
 from qcheck.findings.severity import Severity
-from qcheck.schedulers.volcano.hyper_nodes import TOPOLOGY_PLUGIN, children_of, has_whole_cluster, nodes_of
+from qcheck.schedulers.volcano.hyper_nodes import TOPOLOGY_PLUGIN, children_of, has_whole_cluster, is_unknown, nodes_of
 from qcheck.schedulers.volcano.queues import queues_of
 
 if TYPE_CHECKING:
@@ -61,7 +61,9 @@ def _member(
         message = f"HyperNode {owner.name} selects hyper nodes by {way}, which Volcano ignores: the member is empty"
         found = finding(member.place.at("selector", way), message)
         yield found.fixed_by("Select each hyper node by exactMatch, or set the member's type to Node.")
-    elif member.is_node and cluster.nodes and not cluster.pools and not nodes_of(cluster, member):
+    elif not member.is_node or is_unknown(member):
+        return
+    elif cluster.nodes and not cluster.pools and not nodes_of(cluster, member):
         found = finding(member.place.at("selector"), f"HyperNode {owner.name} has a member that matches no node")
         yield found.likely(not cluster.has_all("Node"))
 

@@ -5,10 +5,9 @@ Refusals that depend on other objects are found by the code that knows those.
 
 from __future__ import annotations
 
-import re
-
 from qcheck.cluster.problems import ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.kinds.go_patterns import fault
 from qcheck.kinds.schema.failure import show
 from qcheck.kinds.validation.pods import pod_template
 from qcheck.kinds.validation.queues import amount
@@ -230,16 +229,8 @@ def hyper_node(root: Cursor, target: Target) -> Iterator[Failure]:  # noqa: ARG0
             text = f"Invalid value: exactly one of exactMatch, regexMatch and labelMatch selects, not {len(ways)}"
             yield _invalid(refuse(selector, "VH-C01", text, on_key=True))
         pattern = selector["regexMatch"]["pattern"]
-        if fault := _pattern_fault(pattern.text()):
-            yield _invalid(refuse(pattern, "VH-W02", f"Invalid value: {show(pattern.data)}: {fault}"))
-
-
-def _pattern_fault(text: str | None) -> str | None:
-    try:
-        re.compile(text or "")
-    except re.error as error:
-        return str(error)
-    return None
+        if why := fault(pattern.text() or ""):
+            yield _invalid(refuse(pattern, "VH-W02", f"Invalid value: {show(pattern.data)}: {why}"))
 
 
 def _invalid(failure: Failure) -> Failure:

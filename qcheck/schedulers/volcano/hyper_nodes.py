@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.views import answered_once, view
 from qcheck.quota.start_decision import NodeSet, RequiredNodeSet
@@ -50,23 +48,21 @@ def children_of(member: HyperNodeMember, known: dict[str, HyperNode]) -> list[Hy
     return [known[member.exact]] if not member.is_node and member.exact in known else []
 
 
+def is_unknown(member: HyperNodeMember) -> bool:
+    """Return whether a member selects by a pattern that cannot be evaluated."""
+    return member.pattern is not None and member.pattern.matches is None
+
+
 def nodes_of(cluster: Cluster, member: HyperNodeMember) -> list[Node]:
-    """Return the dumped nodes that a member selects."""
+    """Return the dumped nodes that a member selects; none if this is unknown."""
     if not member.is_node:
         return []
     if member.exact is not None:
         return [n for n in cluster.nodes if n.name == member.exact]
     if member.pattern is not None:
-        return [n for n in cluster.nodes if _matches(member.pattern, n.name)]
+        test = member.pattern.matches
+        return [n for n in cluster.nodes if test is not None and test(n.name)]
     return [n for n in cluster.nodes if member.labels is not None and member.labels.matches(n.node_labels)]
-
-
-def _matches(pattern: str, name: str) -> bool:
-    """Return whether a name matches an expression anywhere; one that does not compile matches nothing."""
-    try:
-        return re.search(pattern, name) is not None
-    except re.error:
-        return False
 
 
 def required_hyper_nodes(cluster: Cluster, asked: NetworkTopology | None) -> RequiredNodeSet | None:
@@ -134,7 +130,7 @@ def _members(cluster: Cluster) -> dict[str, _Members]:
             if member.is_node and member.labels is not None:
                 pools |= {p.name for p in cluster.pools if member.labels.matches(p.labels)}
             elif member.is_node:
-                is_known = is_known and not cluster.pools
+                is_known = is_known and not cluster.pools and not is_unknown(member)
         children = tuple(c.name for m in hyper_node.members for c in children_of(m, known))
         found[name] = _Members(_Nodes(frozenset(names), frozenset(pools), is_known), children)
     return found
