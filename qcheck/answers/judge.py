@@ -145,10 +145,15 @@ def _place(cluster: Cluster, decision: Decision) -> Schedule:
     doubts = tuple(r for a in decision.assigned for r in contradictions(cluster, a))
     if doubts:
         return Schedule(None, reasons=doubts)
+    if not decision.placed and not any(a.pod_set.topology for a in decision.assigned):
+        return schedule(cluster, bounds(cluster, workload.namespace), created_pods(cluster, decision))
+    from qcheck.schedulers.kueue.topology_pods import in_domains, remainders  # 0.9 ms
+
+    gated = tuple(remainders(cluster, decision))
+    if gated:
+        return Schedule(False, reasons=gated)
     if not decision.placed:
         return schedule(cluster, bounds(cluster, workload.namespace), created_pods(cluster, decision))
-    from qcheck.schedulers.kueue.topology_pods import in_domains  # 0.9 ms
-
     inside = in_domains(cluster, decision)
     if inside.runs is not False:
         return inside

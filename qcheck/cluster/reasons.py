@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         "does-not-pack",
         "domain",
         "order",
+        "slices",
         "away",
         "spread",
         "pod-affinity",

@@ -156,19 +156,20 @@ def _contradictions(workload: Workload, pod_set: PodSet, asked: TopologyRequest)
         yield _at(workload, asked, f"{bases[1]}-topology", message).near(
             annotation_place(asked, f"{bases[0]}-topology"), "also set here"
         )
-    size, count = asked.slice_size, pod_set.count
-    if (asked.slice_level is None) != (size is None):
-        have, lack = ("slice-size", "slice-required-topology") if size else ("slice-required-topology", "slice-size")
+    alone, count = asked.slice_size, pod_set.count
+    if (asked.slice_level is None) != (alone is None):
+        have, lack = ("slice-size", "slice-required-topology") if alone else ("slice-required-topology", "slice-size")
         message = (
             f"{workload.id.kind} {workload.name} has podset-{have} without podset-{lack}; they must be set together"
         )
         yield _at(workload, asked, have, message)
-    elif size and count % size:
+    elif asked.slices and count % (size := asked.slices[0].size):
         message = (
             f"{count} pods of {workload.id.kind} {workload.name} are {plural(count // size, 'slice')} of {size}; "
             f"the remaining {count % size} are not placed"
         )
-        found = _at(workload, asked, "slice-size", message).near(pod_set.count_place, f"{count} pods")
+        kind = "slice-size" if alone else "slice-required-topology-constraints"
+        found = _at(workload, asked, kind, message).near(pod_set.count_place, f"{count} pods")
         yield found.at_most(Severity.WARNING)
 
 

@@ -13,12 +13,13 @@ from qcheck.cluster.labels import NodeSelection
 from qcheck.cluster.reasons import Reason, ReasonCode
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.packing.kube_scheduler import Placed, Schedule, Wanted, schedule
+from qcheck.schedulers.kueue.flavor_assignment import has_topology
 from qcheck.schedulers.kueue.pod_injection import created_pods
 from qcheck.schedulers.kueue.topology_nodes import topology_nodes
 from qcheck.supply.pod_requests import bounds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.schedulers.kueue.decision import Decision
@@ -56,6 +57,36 @@ def in_domains(cluster: Cluster, decision: Decision) -> Schedule:
     if replaced:
         return Schedule(None, reasons=tuple(dict.fromkeys(replaced)))
     return _with_the_rest(cluster, decision, list(wanted.values()), found)
+
+
+def remainders(cluster: Cluster, decision: Decision) -> Iterator[Reason]:
+    """Yield a reason for each pod set whose pods are not whole slices.
+
+    Kueue chooses domains for whole slices only, so the remaining pods keep their scheduling gate.
+    """
+    for each in decision.assigned:
+        asked, count = each.pod_set.topology, each.demand.count
+        if asked is None or not asked.slices or count % asked.slices[0].size == 0:
+            continue
+        if not any(has_topology(cluster, f) for f in each.flavor_names):
+            continue
+        size = asked.slices[0].size
+        message = (
+            f"the {count} pods of pod set {each.pod_set.name} are no whole number of slices of {size}: Kueue chooses "
+            f"domains for {count // size * size} of them, and the others keep the scheduling gate {_GATE}"
+        )
+        change = f"run a multiple of {size} pods in pod set {each.pod_set.name}, or choose a size that divides {count}"
+        yield Reason(
+            code=ReasonCode.UNSCHEDULABLE,
+            cause="slices",
+            message=message,
+            place=asked.place,
+            near=(each.pod_set.count_place,),
+            change=change,
+        )
+
+
+_GATE = "kueue.x-k8s.io/topology"
 
 
 def _labels(nodes: TopologyNodes, key: str) -> dict[str, str]:
