@@ -149,9 +149,9 @@ def _place(cluster: Cluster, decision: Decision) -> Schedule:
         return schedule(cluster, bounds(cluster, workload.namespace), created_pods(cluster, decision))
     from qcheck.schedulers.kueue.topology_pods import in_domains, remainders  # 0.9 ms
 
-    gated = tuple(remainders(cluster, decision))
-    if gated:
-        return Schedule(False, reasons=gated)
+    gated = remainders(cluster, decision)
+    if gated is not None:
+        return gated
     if not decision.placed:
         return schedule(cluster, bounds(cluster, workload.namespace), created_pods(cluster, decision))
     inside = in_domains(cluster, decision)

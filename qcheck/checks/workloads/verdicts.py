@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from qcheck.cluster.place import Place
     from qcheck.cluster.reasons import Reason, ReasonCause
     from qcheck.cluster.workloads import PodSet
-    from qcheck.schedulers.kueue.assignment import Assigned
     from qcheck.schedulers.kueue.decision import Decision
 
 _REPORTED_ELSEWHERE: tuple[ReasonCause, ...] = (
@@ -137,26 +136,15 @@ def admitted_but_pending(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _is_reported_of_nodes(cluster: Cluster, verdict: Verdict, reason: Reason) -> bool:
-    """Return whether another rule already names the same cause (QC201, QC202, QC210, QC505, QC507, QC513, QC604)."""
+    """Return whether another rule already names the same cause (QC201, QC202, QC210, QC505, QC507, QC604)."""
     elsewhere: tuple[ReasonCause, ...] = ("flavor-matches-no-nodes", "domain")
     if reason.cause in elsewhere or reason.code is ReasonCode.REJECTED:
         return True
-    if reason.cause == "slices":
-        return not any(_is_less_than_a_slice(a) for a in verdict.decision.assigned)
     if reason.cause == "selector":
         return any(not is_reachable(cluster, p.template) for p in verdict.workload.pod_sets)
     if reason.cause == "taint":
         return any(is_repelled(cluster, f) for a in verdict.decision.assigned for f in a.flavor_names)
     return reason.cause == "larger-than-node" and _asks_for_a_whole_node(cluster, verdict, reason.resource or "")
-
-
-def _is_less_than_a_slice(assigned: Assigned) -> bool:
-    """Return whether partial admission leaves so few pods that none of them gets a domain.
-
-    Of more pods some start, and the others may follow when those end.
-    """
-    asked = assigned.pod_set.topology
-    return asked is not None and bool(asked.slices) and 0 < assigned.demand.count < asked.slices[0].size
 
 
 def _asks_for_a_whole_node(cluster: Cluster, verdict: Verdict, resource: str) -> bool:

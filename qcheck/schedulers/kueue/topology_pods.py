@@ -59,11 +59,21 @@ def in_domains(cluster: Cluster, decision: Decision) -> Schedule:
     return _with_the_rest(cluster, decision, list(wanted.values()), found)
 
 
-def remainders(cluster: Cluster, decision: Decision) -> Iterator[Reason]:
-    """Yield a reason for each pod set whose pods are not whole slices.
+def remainders(cluster: Cluster, decision: Decision) -> Schedule | None:
+    """Return why not all pods run if those of a pod set are no whole number of slices; None if all are.
 
-    Kueue chooses domains for whole slices only, so the remaining pods keep their scheduling gate.
+    Kueue chooses domains for whole slices only. The remaining pods keep their scheduling gate until one of the others
+    ends and leaves its domain to them: never if there is no whole slice, or if the pods wait for each other.
     """
+    reasons = tuple(_remainders(cluster, decision))
+    if not reasons:
+        return None
+    asked = ((a.demand.count, a.pod_set.topology) for a in decision.assigned)
+    none = any(t is not None and t.slices and 0 < count < t.slices[0].size for count, t in asked)
+    return Schedule(False if none else None, reasons=reasons)
+
+
+def _remainders(cluster: Cluster, decision: Decision) -> Iterator[Reason]:
     for each in decision.assigned:
         asked, count = each.pod_set.topology, each.demand.count
         if asked is None or not asked.slices or count % asked.slices[0].size == 0:
@@ -74,6 +84,7 @@ def remainders(cluster: Cluster, decision: Decision) -> Iterator[Reason]:
         message = (
             f"the {count} pods of pod set {each.pod_set.name} are no whole number of slices of {size}: Kueue chooses "
             f"domains for {count // size * size} of them, and the others keep the scheduling gate {_GATE}"
+            + (" until some of those end" if count >= size else "")
         )
         change = f"run a multiple of {size} pods in pod set {each.pod_set.name}, or choose a size that divides {count}"
         yield Reason(
