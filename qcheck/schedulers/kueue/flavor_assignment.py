@@ -92,6 +92,9 @@ class Assigner:
             if code is not None:
                 also = tuple(self._also_too_large(groups[position:]))
                 return Assignment(tuple(assigned), (*reasons, *also), code, tried)
+            blocking = uncharged(self._queue, together)
+            if blocking is not None and position < len(groups):
+                return Assignment(tuple(assigned), (_stops(self._queue, blocking),), ReasonCode.NO_MATCHING_FLAVOR)
             for demand in together:
                 own = {r: f for r, f in flavors.items() if r in demand.amounts or self._lends(demand, f)}
                 assigned.append(Assigned(demand, own))
@@ -253,6 +256,32 @@ def lets_through(cluster: Cluster, amount: int) -> bool:
     manager = cluster.configuration
     ignores = manager is not None and manager.ignore_undeclared and is_on(cluster, QUOTA_CHECK)
     return ignores or (amount == 0 and cluster.policy.kueue.at_least(_ZERO_SKIPPED_SINCE))
+
+
+def uncharged(queue: ClusterQueue, together: list[PodSetDemand]) -> PodSetDemand | None:
+    """Return a pod set that requests something, but nothing that the queue covers.
+
+    Kueue assigns flavors to no pod set after it, and the API server rejects an admission without all pod sets.
+    """
+    covered = {r for g in queue.groups for r in g.covered}
+    return next((d for d in together if d.amounts and covered.isdisjoint(d.amounts)), None)
+
+
+def _stops(queue: ClusterQueue, demand: PodSetDemand) -> Reason:
+    name, asked = demand.pod_set.name, sorted(demand.amounts)
+    message = (
+        f"pod set {name} asks for {', '.join(asked)}, which {queue.name} does not cover, and for nothing else: Kueue "
+        "then assigns no flavors to the pod sets after it, and the API server rejects the admission"
+    )
+    return Reason(
+        code=ReasonCode.NO_MATCHING_FLAVOR,
+        cause="no-flavor",
+        message=message,
+        place=place_of(demand.pod_set, asked[0]),
+        near=(queue.place.at("spec", "resourceGroups"),),
+        change=f"let pod set {name} ask for a resource that {queue.name} covers, or for none",
+        resource=asked[0],
+    )
 
 
 def uncovered(cluster: Cluster, queue: ClusterQueue, wanted: tuple[PodSetDemand, ...]) -> tuple[Reason, ...]:

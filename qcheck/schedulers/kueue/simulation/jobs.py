@@ -5,11 +5,11 @@ The requests, the grouping of pod sets and the matching of flavors are those of 
 
 from __future__ import annotations
 
-from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.views import ByIdentity
 from qcheck.schedulers.kueue.admission import COMPLETED_AS_PODS
 from qcheck.schedulers.kueue.assignment import AssignmentTerms
-from qcheck.schedulers.kueue.flavor_assignment import demands, grouped, lets_through
+from qcheck.schedulers.kueue.flavor_assignment import demands, grouped, lets_through, uncharged
 from qcheck.schedulers.kueue.flavor_eligibility import miss
 from qcheck.schedulers.kueue.simulation.workload import (
     FlavorChoice,
@@ -92,7 +92,10 @@ class Jobs:
         if key not in self._known:
             node = self._ledger.queues[queue.name]
             together = grouped(self._demands(workload, queue))
-            self._known[key] = tuple(self._placement(queue, node, each) for each in together)
+            placements = [self._placement(queue, node, each) for each in together]
+            if any(uncharged(queue, each) for each in together[:-1]):
+                placements[-1] = replace(placements[-1], is_misfit=True)
+            self._known[key] = tuple(placements)
         return self._known[key]
 
     def _placement(self, queue: ClusterQueue, node: LedgerNode, together: list[PodSetDemand]) -> FlavorPlacement:
