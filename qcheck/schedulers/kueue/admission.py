@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import CheckUse, ClusterQueue
+    from qcheck.cluster.reasons import ReasonCause
     from qcheck.cluster.workloads import PodSet
     from qcheck.schedulers.kueue.assignment import Tried, Used
     from qcheck.schedulers.kueue.routing import Destination
@@ -78,12 +79,23 @@ def _decided(
     if goal.blocked:
         return replace(start, admitted=False, reasons=goal.blocked, code=goal.blocked[0].code)
     unread = (*goal.doubts, *_unread(workload))
-    if unread or goal.queue is None:
+    if goal.queue is None or not _is_judged(cluster, goal.queue, unread):
         return replace(start, reasons=unread)
     broken = tuple(_broken(cluster, workload, terms))
     if broken:
         return replace(start, admitted=False, reasons=broken, code=ReasonCode.MISCONFIGURED)
-    return _within(cluster, goal.queue, start, terms, look)
+    found = _within(cluster, goal.queue, start, terms, look)
+    return found if not unread or found.admitted is False else replace(start, reasons=unread)
+
+
+def _is_judged(cluster: Cluster, queue: ClusterQueue, unread: tuple[Reason, ...]) -> bool:
+    """Return whether quota and flavors decide, although facts are missing: these can only keep the workload out."""
+    return all(r.cause in _ONLY_BLOCKING for r in unread) and (
+        not unread or all(f.name in cluster.flavor for f in queue.flavors())
+    )
+
+
+_ONLY_BLOCKING: tuple[ReasonCause, ...] = ("queue-inactive", "namespace-not-selected", "priority-class-missing")
 
 
 def copies_of(workload: Workload) -> int:
