@@ -8,7 +8,7 @@ STATEMENTS = ("{{", "${", "{%", "%{", "<%")
 """The starts of template statements. Searching a text for their first characters beforehand is much faster."""
 LEFT_OPEN = ("<", "$", "__", "@", "%", "...", "[[", "PLACEHOLDER", "REPLACE", "CHANGE", "YOUR_")
 """Every text with a placeholder for people to fill in contains one of these."""
-PLACEHOLDER = re.compile(
+PLACEHOLDER = (
     r"<[A-Za-z]|\$[A-Za-z_]|__[A-Za-z]|@@?(?!sha256:)[A-Za-z]|%%?[A-Za-z]|\.\.\.(?=[\"']?[\s,}\]])|\[\[[ \w]"
     r"|PLACEHOLDER|REPLACE_?ME|CHANGE_?ME|YOUR_"
 )
@@ -59,7 +59,7 @@ def _is_left_open(text: str, word: str) -> bool:
     """Return whether a value seems to contain a placeholder that is, or begins with, `word`."""
     at = text.find(word)
     while at >= 0:
-        if PLACEHOLDER.match(text, at) and re.search(IN_A_VALUE, _before(text, at)):
+        if re.search(IN_A_VALUE, _before(text, at)) and re.compile(PLACEHOLDER).match(text, at):
             return True
         at = text.find(word, at + 1)
     return False
