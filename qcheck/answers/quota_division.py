@@ -11,7 +11,6 @@ from qcheck.cluster.units import name_amount
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.quota.dividing import divided
 from qcheck.quota.lowering import GroupCapacity
-from qcheck.quota.tree import AmountOrigin
 from qcheck.schedulers.table import promises_of, trees_of
 from qcheck.supply.supply import supply_of
 
@@ -86,7 +85,7 @@ def _divisions(
     for unit in dict.fromkeys((whole.pop() if len(whole) == 1 else 1, 1)):
         amounts = _largest(cluster, cells, weights, room, most, unit, constraints)
         changed = [(c, n) for c, n in zip(cells, amounts, strict=True) if n != c.promised]
-        values = tuple((c.place, written(cluster, c, n)) for c, n in changed if c.origin is AmountOrigin.DECLARED)
+        values = tuple((c.place, written(cluster, c, n)) for c, n in changed if c.is_declared)
         if values and values not in seen:
             seen.add(values)
             yield values, ", in whole nodes" if unit > 1 else ""

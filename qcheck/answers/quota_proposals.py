@@ -11,7 +11,6 @@ from qcheck.cluster.units import named, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.views import answered_once, view
 from qcheck.quota.lowering import Adjustable, GroupCapacity, in_units, lowerings
-from qcheck.quota.tree import AmountOrigin
 from qcheck.schedulers.table import promises_of
 
 if TYPE_CHECKING:
@@ -98,7 +97,7 @@ def _fewest(
 
 
 def _is_able(cell: Cell) -> bool:
-    return cell.origin is AmountOrigin.DECLARED and cell.promised > 0
+    return cell.is_declared and cell.promised > 0
 
 
 def _key(found: Lowering) -> frozenset[tuple[int, int]]:

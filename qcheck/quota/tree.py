@@ -5,7 +5,6 @@ Amounts are integers in base units (devices, milli-cpu, bytes); a limit of None 
 
 from __future__ import annotations
 
-from enum import StrEnum
 from functools import cached_property
 
 from qcheck.cluster.objects import ObjectId
@@ -20,13 +19,6 @@ CellKey = tuple[str, str]
 """Pool and resource: the key of all sums."""
 
 
-class AmountOrigin(StrEnum):
-    """The origin of an amount: a file, or the scheduler's default."""
-
-    DECLARED = "declared"
-    DEFAULTED = "defaulted"
-
-
 class Cell(Value):
     """The amounts of one node of the tree for a pool and a resource.
 
@@ -35,7 +27,7 @@ class Cell(Value):
     * `entitled` is what the node can always claim; `lendable` is the part of it that others may use in the meantime.
     * `limit` is the most that the node can ever hold; `borrowable` is the part of it beyond `entitled`.
     * `place`, `name_place` and `limit_place` are the places of the amount, the resource's name and the limit.
-    * `holder` names the node in sums.
+    * `holder` names the node in sums. `is_declared`: a file states the amount; otherwise it is the scheduler's default.
     """
 
     pool: str
@@ -48,7 +40,7 @@ class Cell(Value):
     place: Place
     name_place: Place
     limit_place: Place | None = None
-    origin: AmountOrigin = AmountOrigin.DECLARED
+    is_declared: bool = True
 
     @property
     def key(self) -> CellKey:

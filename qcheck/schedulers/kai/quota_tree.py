@@ -13,7 +13,7 @@ from qcheck.cluster.quota_pool import SchedulerName
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.views import view
 from qcheck.packing.pod_shape import PodShape, pod_request
-from qcheck.quota.tree import AmountOrigin, Cell, QuotaNode, QuotaTree
+from qcheck.quota.tree import Cell, QuotaNode, QuotaTree
 from qcheck.schedulers.kai.gates import barriers
 from qcheck.schedulers.kai.jobs import job_of, jobs_of
 from qcheck.schedulers.kai.shards import RESOURCES, Shard, shard_of, shards_of
@@ -72,7 +72,7 @@ def _cell(shard: Shard, queue: KaiQueue, terms: KaiTerms) -> Cell:
         place=terms.quota_place if terms.quota_place.exists else queue.name_place,
         name_place=terms.place.key() if terms.place.exists else queue.name_place,
         limit_place=terms.limit_place if terms.limit_place.exists else None,
-        origin=AmountOrigin.DECLARED if terms.quota_place.exists else AmountOrigin.DEFAULTED,
+        is_declared=terms.quota_place.exists,
     )
 
 
