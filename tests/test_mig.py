@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from qcheck.cluster.mig import families_like, is_possible, placements, profiles
-from qcheck.packing.answer import DoesNotFit, Fits
 from qcheck.packing.mig import MigQuestion
 from qcheck.packing.proof_text import explain
+from qcheck.packing.question import DoesNotFit, Fits
 from qcheck.packing.solve import solve
 
 A100 = placements("A100", 40)

@@ -14,13 +14,12 @@ from brute_packing import (
 )
 
 from qcheck.packing.adversary import pods_to_block, worst_case
-from qcheck.packing.answer import Cases, DoesNotFit, Fits, Placement, Weights
 from qcheck.packing.candidate_weights import first_certificate
 from qcheck.packing.gangs import pack_gangs
 from qcheck.packing.linear import relax
 from qcheck.packing.proof_text import explain
 from qcheck.packing.proposals import propose
-from qcheck.packing.question import Nodes, Pods, Question
+from qcheck.packing.question import Cases, DoesNotFit, Fits, Nodes, Placement, Pods, Question, Weights
 from qcheck.packing.solve import certificate_holds, solve, witness_holds
 
 SOME = range(1_600)

@@ -7,7 +7,6 @@ from fractions import Fraction
 import pytest
 
 from qcheck.packing.adversary import pods_to_block, worst_case
-from qcheck.packing.answer import DoesNotFit, Fits
 from qcheck.packing.domains import (
     Domain,
     Slice,
@@ -25,7 +24,7 @@ from qcheck.packing.fragmentation import (
 )
 from qcheck.packing.gangs import Gang, GangQuestion, pack_gangs
 from qcheck.packing.proof_text import explain
-from qcheck.packing.question import Nodes, Pods, Question
+from qcheck.packing.question import DoesNotFit, Fits, Nodes, Pods, Question
 from qcheck.packing.solve import solve
 
 GPU = "nvidia.com/gpu"

@@ -5,13 +5,12 @@ from __future__ import annotations
 from qcheck.cluster.problems import NODES
 from qcheck.cluster.reasons import Reason, ReasonCode
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.packing.answer import Fits
 from qcheck.packing.domains import at_level
 from qcheck.packing.flavor_domains import layout
 from qcheck.packing.flavor_question import PLAIN
 from qcheck.packing.gangs import Gang, GangQuestion, pack_gangs
 from qcheck.packing.kube_scheduler import Schedule, schedule
-from qcheck.packing.question import Pods
+from qcheck.packing.question import Fits, Pods
 from qcheck.packing.required_domain import GangRequest, misfit
 from qcheck.quota.start_decision import RequiredNodeSet
 from qcheck.supply.eligibility import hosts

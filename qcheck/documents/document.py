@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from qcheck.documents.composed import KEY_SHIFT, VALUE_MASK
-from qcheck.documents.render_origin import source_of
-from qcheck.documents.text import Spot, Text
+from qcheck.documents.text import Spot, Text, source_of
 
 __all__ = ["Document", "Spot"]
 

@@ -7,7 +7,7 @@ In this order: one shape alone; one resource (the usual sums, rounded to what no
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.packing.answer import Weights
+from qcheck.packing.question import Weights
 from qcheck.packing.room import VectorRoom
 
 if TYPE_CHECKING:

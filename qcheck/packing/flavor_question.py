@@ -10,9 +10,8 @@ from qcheck.cluster.nodes import PLENTY, at_most
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.views import answered_once, cache_of
-from qcheck.packing.answer import DoesNotFit
 from qcheck.packing.pod_shape import KEPT_APART
-from qcheck.packing.question import Nodes, Pods, Question
+from qcheck.packing.question import DoesNotFit, Nodes, Pods, Question
 from qcheck.packing.solve import solved
 from qcheck.supply.supply import supply_of
 
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.objects import ObjectId
-    from qcheck.packing.answer import Answer
     from qcheck.packing.pod_shape import PodShape
+    from qcheck.packing.question import Answer
     from qcheck.supply.groups import NodeClass, NodeGroup
 
 PLAIN, LENIENT, SURE = "plain", "lenient", "sure"

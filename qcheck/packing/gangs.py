@@ -10,17 +10,16 @@ from __future__ import annotations
 from functools import cached_property
 
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
-from qcheck.packing.answer import DoesNotFit, Fits
 from qcheck.packing.domains import Domain, capacity
 from qcheck.packing.proof_text import explain
-from qcheck.packing.question import Nodes, Pods, Question
+from qcheck.packing.question import DoesNotFit, Fits, Nodes, Pods, Question
 from qcheck.packing.room import Best, Filling, VectorRoom
 from qcheck.packing.solve import solve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from qcheck.packing.answer import Answer
+    from qcheck.packing.question import Answer
     from qcheck.packing.room import Room
 
 _MOST_FILLINGS = 300

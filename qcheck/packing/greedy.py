@@ -6,7 +6,7 @@ It works on classes of equal nodes, so 5,000 nodes cost no more than five.
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.packing.answer import Placement
+from qcheck.packing.question import Placement
 from qcheck.packing.room import VectorRoom
 
 if TYPE_CHECKING:

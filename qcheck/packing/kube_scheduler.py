@@ -10,7 +10,7 @@ from qcheck.cluster.problems import NODES
 from qcheck.cluster.reasons import Reason, ReasonCode
 from qcheck.cluster.resources import BASIC
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
-from qcheck.packing.answer import DoesNotFit, Fits
+from qcheck.packing.question import DoesNotFit, Fits
 from qcheck.packing.shared_devices import are_comparable, common_part, slots_requested
 from qcheck.packing.solve import solved
 from qcheck.packing.workload_question import WantedPods, question
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.pods import PodTemplate
     from qcheck.cluster.workloads import PodSet
-    from qcheck.packing.answer import Placement
-    from qcheck.packing.question import Question
+    from qcheck.packing.question import Placement, Question
     from qcheck.packing.spread import Spreading
     from qcheck.supply.groups import NodeGroup
     from qcheck.supply.pod_requests import LimitRangeBounds

@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import gcd
 
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.packing.answer import Weights
+from qcheck.packing.question import Weights
 
 if TYPE_CHECKING:
     from qcheck.packing.remaining import Posed

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from qcheck.cluster.units import scale_of
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.packing.answer import Cases, Weights
+from qcheck.packing.question import Cases, Weights
 from qcheck.packing.remaining import left_after
 
 if TYPE_CHECKING:
     from typing import Protocol
 
-    from qcheck.packing.answer import Certificate
-    from qcheck.packing.question import Nodes, Pods
+    from qcheck.packing.question import Certificate, Nodes, Pods
     from qcheck.packing.remaining import Posed
     from qcheck.packing.room import Filling
 

@@ -7,7 +7,7 @@ whole nodes, and the caller verifies them in integers. A failure to find one pro
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.packing.answer import Placement
+from qcheck.packing.question import Placement
 
 if TYPE_CHECKING:
     from qcheck.packing.remaining import Posed

@@ -1,6 +1,7 @@
-"""The packing question: classes of equal nodes, and pods of a few shapes to be placed on them at the same time.
+"""The packing question, and its three possible answers with the proofs for two of them.
 
-Amounts are integers in base units (milli-cpu, bytes, devices, pods). A resource that a node lacks counts as 0.
+The question: classes of equal nodes, and pods of a few shapes to be placed on them at the same time. Amounts are
+integers in base units (milli-cpu, bytes, devices, pods). A resource that a node lacks counts as 0.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from functools import cached_property
 from qcheck.cluster.resources import BASIC
 from qcheck.cluster.units import show_amounts
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.packing.room import VectorRoom
+from qcheck.packing.room import Filling, VectorRoom
 
 if TYPE_CHECKING:
     from qcheck.cluster.pods import Amounts
@@ -85,3 +86,62 @@ class Question(Value, cached=True):
         if most == 0:
             return f"{scarce}: {has} free, {asked} asked"
         return f"{scarce}: {has} free, {most + 1} x {asked} = {needed} needed for {most + 1}"
+
+
+class Placement(Value):
+    """`times` nodes of class `node` (an index), each filled with the same pods."""
+
+    node: int
+    filling: Filling
+    times: int
+
+
+class Fits(Value):
+    """All pods can be placed: `witness` is a verified placement."""
+
+    witness: tuple[Placement, ...]
+
+
+class Weights(Value):
+    """A proof that pods do not fit: each shape's pods have a weight, and a node of class c holds at most `most[c]`.
+
+    The sum of the weights wanted exceeds the sum over all classes of nodes x most. `example` is a filling that reaches
+    `most`, if one was found.
+    """
+
+    weights: tuple[int, ...]
+    most: tuple[int, ...]
+    example: tuple[Filling, ...]
+
+
+class Case(Value):
+    """One way to fill a node that holds the pod in question, and the reason why the rest does not fit."""
+
+    node: int
+    filling: Filling
+    rest: Certificate
+
+
+class Cases(Value):
+    """A proof by cases: a pod of shape `pod` must be on some node, but beside no filling with it does the rest fit."""
+
+    pod: int
+    cases: tuple[Case, ...]
+
+
+Certificate = Weights | Cases
+
+
+class DoesNotFit(Value):
+    """The pods cannot all be placed: `certificate` proves it in integers."""
+
+    certificate: Certificate
+
+
+class Unknown(Value):
+    """The search ended at its limit without an answer. Never a finding."""
+
+    why: str
+
+
+Answer = Fits | DoesNotFit | Unknown

@@ -5,12 +5,11 @@ from __future__ import annotations
 from qcheck.cluster.nodes import PLENTY
 from qcheck.cluster.pods import fits_times
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.packing.answer import DoesNotFit
 from qcheck.packing.domains import Slice, at_level, capacity, gangs_per_domain, largest_gang
 from qcheck.packing.flavor_domains import HOSTNAME, anything, layout
 from qcheck.packing.flavor_question import LENIENT, PLAIN, SURE, label_of
 from qcheck.packing.proof_text import explain
-from qcheck.packing.question import Pods
+from qcheck.packing.question import DoesNotFit, Pods
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:

@@ -8,15 +8,15 @@ bounded, because nobody can check an endless proof.
 from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.packing.answer import Case, Cases, DoesNotFit, Fits, Placement, Unknown
 from qcheck.packing.candidate_weights import first_certificate
 from qcheck.packing.greedy import place_greedily
 from qcheck.packing.linear import relax
+from qcheck.packing.question import Case, Cases, DoesNotFit, Fits, Placement, Unknown
 from qcheck.packing.remaining import left_after
 
 if TYPE_CHECKING:
-    from qcheck.packing.answer import Answer, Certificate
     from qcheck.packing.linear import FractionalFilling
+    from qcheck.packing.question import Answer, Certificate
     from qcheck.packing.remaining import Posed
     from qcheck.packing.room import Filling
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.views import cache_of
-from qcheck.packing.answer import Cases, DoesNotFit, Fits, Unknown, Weights
 from qcheck.packing.greedy import place_greedily
+from qcheck.packing.question import Cases, DoesNotFit, Fits, Unknown, Weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from qcheck.cluster.cluster import Cluster
-    from qcheck.packing.answer import Answer, Certificate, Placement
-    from qcheck.packing.question import Question
+    from qcheck.packing.question import Answer, Certificate, Placement, Question
     from qcheck.packing.remaining import Posed
 
 

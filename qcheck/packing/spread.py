@@ -12,7 +12,7 @@ from __future__ import annotations
 from heapq import heapify, heappop, heappush
 
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.packing.answer import Placement
+from qcheck.packing.question import Placement
 
 if TYPE_CHECKING:
     from qcheck.cluster.pods import Spread

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.place import Place
     from qcheck.cluster.workloads import PodSet
-    from qcheck.packing.answer import Certificate
-    from qcheck.packing.question import Question
+    from qcheck.packing.question import Certificate, Question
     from qcheck.packing.workload_question import WantedPods
     from qcheck.supply.eligibility import Host
 

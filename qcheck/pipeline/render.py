@@ -11,7 +11,7 @@ import os
 
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.documents.cursor import root
-from qcheck.documents.render_origin import ORIGIN
+from qcheck.documents.text import ORIGIN
 from qcheck.documents.traced import Traced
 from qcheck.sources.files import NotLoaded
 from qcheck.sources.renderers import render

@@ -12,8 +12,8 @@ from qcheck.cluster.resources import is_compute
 from qcheck.cluster.units import name_amount, named, show_amount, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
-from qcheck.packing.answer import Fits
 from qcheck.packing.flavor_question import Without, groups_behind, judge, label_of
+from qcheck.packing.question import Fits
 from qcheck.schedulers.guarantees import (
     counted_guarantees,
     declared_guarantees,

@@ -9,9 +9,9 @@ from qcheck.cluster.quantity import whole
 from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.findings.finding import Finding, finding
-from qcheck.packing.answer import DoesNotFit
 from qcheck.packing.mig import MigQuestion
 from qcheck.packing.proof_text import explain
+from qcheck.packing.question import DoesNotFit
 from qcheck.packing.solve import solve
 from qcheck.supply.supply import supply_of
 

@@ -14,10 +14,19 @@ from qcheck.cluster.reasons import Reason, ReasonCode, least_severe
 from qcheck.cluster.units import IN_PROSE, name_amount, scale_of, show_amount
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.workloads import PodSet
-from qcheck.schedulers.kueue.assignment import LAST, Assigned, Assignment, AssignmentTerms, PodSetDemand, Tried, Used
+from qcheck.schedulers.kueue.assignment import (
+    LAST,
+    Assigned,
+    Assignment,
+    AssignmentMode,
+    AssignmentTerms,
+    Grade,
+    PodSetDemand,
+    Tried,
+    Used,
+)
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
 from qcheck.schedulers.kueue.flavor_eligibility import miss
-from qcheck.schedulers.kueue.fungibility import AssignmentMode, Grade
 from qcheck.schedulers.kueue.gates import QUOTA_CHECK, is_on
 from qcheck.supply.pod_requests import PODS, charged, completed
 

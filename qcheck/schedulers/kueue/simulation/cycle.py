@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from qcheck.cluster.kueue import PreemptionPolicy
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.schedulers.kueue.fungibility import AssignmentMode
+from qcheck.schedulers.kueue.assignment import AssignmentMode
 from qcheck.schedulers.kueue.simulation import classical, fair
 from qcheck.schedulers.kueue.simulation.entry import Entry, Nomination
 from qcheck.schedulers.kueue.simulation.flavors import SimulatedAssigner

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from qcheck.cluster.kueue import PreemptionPolicy
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.schedulers.kueue.fungibility import BEST, IMPOSSIBLE, AssignmentMode, Grade
+from qcheck.schedulers.kueue.assignment import BEST, IMPOSSIBLE, AssignmentMode, Grade
 from qcheck.schedulers.kueue.simulation.outcomes import WaitReason
 
 if TYPE_CHECKING:
