@@ -24,7 +24,7 @@ from qcheck.documents.load import load
 from qcheck.documents.text import NotText, Text, decode
 from qcheck.kinds.shared_fields import label_selector, node_selection, taints, tolerations
 from qcheck.kinds.validation import selectors
-from qcheck.nodepools.pool_context import PoolContext
+from qcheck.nodepools.pool import PoolContext
 from qcheck.nodepools.terraform.read import read_configurations
 from qcheck.settings import SettingsError
 from qcheck.settings.load import load_settings

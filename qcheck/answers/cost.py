@@ -12,8 +12,7 @@ from functools import cache
 from qcheck.answers.node_pictures import SliceKind, device_pictures
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.schedulers.shapes import declared_shapes
-from qcheck.schedulers.table import promises_of, workload_shapes
+from qcheck.schedulers.table import declared_shapes, promises_of, workload_shapes
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:

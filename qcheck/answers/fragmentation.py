@@ -20,7 +20,7 @@ from qcheck.packing.fragmentation import (
 from qcheck.packing.pod_shape import KEPT_APART
 from qcheck.packing.question import Nodes, Pods
 from qcheck.packing.required_domain import domain_size, gang_size
-from qcheck.schedulers.shapes import declared_shapes
+from qcheck.schedulers.table import declared_shapes
 from qcheck.supply.groups import ALL
 from qcheck.supply.supply import supply_of
 

@@ -10,7 +10,7 @@ from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.views import view
 from qcheck.findings.finding import Finding
 from qcheck.findings.result import Skipped
-from qcheck.schedulers.presence import has_kai, has_kueue, has_volcano
+from qcheck.schedulers.table import has_kai, has_kueue, has_volcano
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -9,7 +9,7 @@ from qcheck.cluster.kueue import FungibilityPolicy, QueueingStrategy
 from qcheck.cluster.problems import ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.cluster.views import view
-from qcheck.schedulers.presence import has_kai, has_volcano
+from qcheck.schedulers.table import has_kai, has_volcano
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:

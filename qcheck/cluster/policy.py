@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
-
 from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
@@ -120,4 +118,8 @@ class Policy(Value):
 
 def matches_any(name: str, patterns: tuple[str, ...]) -> bool:
     """Return whether `name` matches any of the glob patterns."""
-    return bool(patterns) and any(fnmatch.fnmatchcase(name, p) for p in patterns)
+    if not patterns:
+        return False
+    from fnmatch import fnmatchcase  # 0.1 ms
+
+    return any(fnmatchcase(name, p) for p in patterns)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.nodes import NodePool
     from qcheck.documents.cursor import Cursor
-    from qcheck.nodepools.pool_context import PoolContext
+    from qcheck.nodepools.pool import PoolContext
 
 CLUSTER = ("container.cnrm.cloud.google.com", "ContainerCluster")
 

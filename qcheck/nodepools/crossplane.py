@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.nodes import NodePool
     from qcheck.documents.cursor import Cursor
-    from qcheck.nodepools.pool_context import PoolContext
+    from qcheck.nodepools.pool import PoolContext
 
 HINT = "add the nodes (`kubectl get nodes -o yaml`) to the paths"
 

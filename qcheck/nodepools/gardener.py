@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.nodes import NodePool
     from qcheck.documents.cursor import Cursor
-    from qcheck.nodepools.pool_context import PoolContext
+    from qcheck.nodepools.pool import PoolContext
 
 GARDENER = LabelOrigin("Gardener", before_boot=True)
 LABEL = "worker.gardener.cloud/pool"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.nodes import Machine, NodePool
     from qcheck.documents.cursor import Cursor
-    from qcheck.nodepools.pool_context import PoolContext
+    from qcheck.nodepools.pool import PoolContext
 
 LABEL = "cloud.google.com/compute-class"
 STANDARD = ("ct6e", "tpu7x")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.nodes import NodePool
     from qcheck.documents.cursor import Cursor
-    from qcheck.nodepools.pool_context import PoolContext
+    from qcheck.nodepools.pool import PoolContext
 
 HYPERPOD = LabelOrigin("SageMaker HyperPod", before_boot=True)
 AGENT = LabelOrigin("the HyperPod health agent", before_boot=False)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.place import Place
     from qcheck.documents.cursor import Cursor
     from qcheck.nodepools.karpenter_node_class import CloudNodeClass
-    from qcheck.nodepools.pool_context import PoolContext
+    from qcheck.nodepools.pool import PoolContext
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 CAPACITY_TYPE = "karpenter.sh/capacity-type"

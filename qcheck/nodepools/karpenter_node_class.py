@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.nodes import Machine
     from qcheck.cluster.place import Place
     from qcheck.documents.cursor import Cursor
-    from qcheck.nodepools.pool_context import PoolContext
+    from qcheck.nodepools.pool import PoolContext
 
 EC2, AKS, GCE = "karpenter.k8s.aws", "karpenter.azure.com", "karpenter.k8s.gcp"
 RESERVED = "reserved"

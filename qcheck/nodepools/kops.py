@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from qcheck.cluster.nodes import NodePool
     from qcheck.documents.cursor import Cursor
-    from qcheck.nodepools.pool_context import PoolContext
+    from qcheck.nodepools.pool import PoolContext
 
 KOPS = LabelOrigin("kOps", before_boot=True)
 LABEL = "kops.k8s.io/instancegroup"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.labels import Labels, Taint
     from qcheck.cluster.nodes import NodePool
     from qcheck.documents.cursor import Cursor
-    from qcheck.nodepools.pool_context import PoolContext
+    from qcheck.nodepools.pool import PoolContext
 
 NODE_GROUP = "cluster-api-autoscaler-node-group"
 SIZES = tuple(

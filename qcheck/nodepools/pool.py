@@ -1,4 +1,4 @@
-"""Conversion of a pool in any format to a `NodePool`: machine types, provider labels, doubts."""
+"""Conversion of a pool in any format to a `NodePool`: machine types, provider labels, doubts; and what readers are given."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ from qcheck.nodepools.automatic_labels import UNSEEN, added
 from qcheck.nodepools.figures import Count, Figures, first_doubt
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from qcheck.cluster.labels import Labels, Taint
+    from qcheck.cluster.nodes import Machine
     from qcheck.cluster.place import Place
+    from qcheck.documents.cursor import Cursor
+    from qcheck.nodepools.manifest_text import BrokenText
     from qcheck.nodepools.provider_labels import Provided
+
 
 ZONE = "topology.kubernetes.io/zone"
 ZONE_ALIASES = (ZONE, "topology.gke.io/zone", "failure-domain.beta.kubernetes.io/zone")
@@ -170,3 +174,33 @@ def look_up(names: tuple[str, ...], provider: str | None, own: Mapping[str, Mach
             )
         found.append(known)
     return PoolMachineTypes(tuple(found)) if found else PoolMachineTypes((), "no machine type is given")
+
+
+class PoolContext:
+    """The objects of one cluster that concern nodes, by API group and kind, in the order of the files.
+
+    `applied` are other objects that Terraform applies, each with whether it certainly does; `broken` are faults of the
+    text of such objects.
+    """
+
+    def __init__(self, own: Mapping[str, Machine]) -> None:
+        self.own = own
+        self.applied: list[tuple[Cursor, bool]] = []
+        self.broken: list[BrokenText] = []
+        self._objects: dict[tuple[str, str], list[Cursor]] = {}
+
+    def add(self, group: str, kind: str, root: Cursor) -> None:
+        self._objects.setdefault((group, kind), []).append(root)
+
+    def all_of(self, group: str, kind: str) -> list[Cursor]:
+        return self._objects.get((group, kind), [])
+
+    def of_kind(self, kind: str) -> Iterator[Cursor]:
+        """Yield the objects of a kind in any group."""
+        for (_, each), roots in self._objects.items():
+            if each == kind:
+                yield from roots
+
+    def find(self, kind: str, name: str | None) -> Cursor | None:
+        """Return the first object of a kind and name."""
+        return next((r for r in self.of_kind(kind) if r["metadata"]["name"].text() == name), None)

@@ -6,7 +6,7 @@ from importlib import import_module
 
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.nodepools.formats import CLUSTER_POLICY, CONFIG_MAP, NODE, PLAIN_READERS, READERS, REFERRED, TEMPLATES
-from qcheck.nodepools.pool_context import PoolContext
+from qcheck.nodepools.pool import PoolContext
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -6,8 +6,7 @@ from qcheck.cluster.nodes import PLENTY
 from qcheck.cluster.resources import is_accelerator, is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.packing.flavor_question import PodDemand, judge
-from qcheck.schedulers.shapes import declared_shapes
-from qcheck.schedulers.table import promises_of, queue_node, trees_of, workload_shapes
+from qcheck.schedulers.table import declared_shapes, promises_of, queue_node, trees_of, workload_shapes
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:

@@ -1,25 +1,30 @@
 """The supported schedulers as peers: each offers the same few functions.
 
-To add a scheduler, write its package with a module `peer` that has these functions, and add it to this table.
+To add a scheduler, write its package with a module `peer` that has these functions, a test whether a cluster uses it,
+and a row of the table.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 
+from qcheck.cluster.policy import KAI_QUEUE_LABEL, KAI_SCHEDULER, VOLCANO_JOBS, VOLCANO_SCHEDULER
 from qcheck.cluster.quota_pool import SchedulerName
+from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.views import view
+from qcheck.packing.pod_shape import PodShape
 from qcheck.quota.promises import Promises
-from qcheck.schedulers.presence import has_kai, has_kueue, has_volcano
+from qcheck.supply.pod_requests import PODS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Set
     from typing import Protocol
 
     from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.kai import KaiConfig
+    from qcheck.cluster.policy import KaiPolicy
     from qcheck.cluster.workloads import PodSet, Workload
-    from qcheck.packing.pod_shape import PodShape
     from qcheck.quota.start_decision import StartDecision
     from qcheck.quota.tree import QuotaNode, QuotaTree
 
@@ -41,6 +46,38 @@ if TYPE_CHECKING:
         def workload_shapes(self, cluster: Cluster) -> dict[str, tuple[PodShape, ...]]:
             """Return the pods of workloads that it would admit, by pool; a shape's `queue` names a node of the tree."""
             ...
+
+
+def has_kueue(_cluster: Cluster) -> bool:
+    """Return True: Kueue decides on every workload, because one without a queue also needs an answer."""
+    return True
+
+
+@view
+def has_kai(cluster: Cluster) -> bool:
+    """Return whether there are objects of KAI, or pods that use it or have its queue label."""
+    if cluster.kai_queues or cluster.kai_shards or cluster.kai_pod_groups or cluster.kai_topologies:
+        return True
+    named: tuple[KaiPolicy | KaiConfig, ...] = (cluster.policy.kai, *cluster.kai_configs)
+    labels = {KAI_QUEUE_LABEL, *(n.queue_label for n in named)} - {None}
+    schedulers = {KAI_SCHEDULER, *(n.scheduler_name for n in named)} - {None}
+    templates = [p.template for w in cluster.workloads for p in w.pod_sets]
+    labelled = (
+        labels & known.keys() for known in (*(w.labels for w in cluster.workloads), *(t.labels for t in templates))
+    )
+    return any(t.scheduler_name in schedulers for t in templates) or any(labelled)
+
+
+@view
+def has_volcano(cluster: Cluster) -> bool:
+    """Return whether there are objects of Volcano, a configuration of its scheduler, or pods that use it."""
+    if cluster.volcano_queues or cluster.volcano_pod_groups or cluster.hyper_nodes or cluster.volcano_scheduler:
+        return True
+    return any(
+        w.id.group == VOLCANO_JOBS or p.template.scheduler_name == VOLCANO_SCHEDULER
+        for w in cluster.workloads
+        for p in w.pod_sets
+    )
 
 
 class Scheduler(Value):
@@ -111,6 +148,24 @@ def queue_shapes(cluster: Cluster) -> dict[tuple[str, str], tuple[PodShape, ...]
         for shape in shapes:
             found.setdefault((pool, shape.queue or ""), []).append(shape)
     return {key: tuple(shapes) for key, shapes in found.items()}
+
+
+def declared_shapes(cluster: Cluster, pool: str) -> tuple[PodShape, ...]:
+    """Return the settings' shapes for a pool: those that name it, or name none and request what it has.
+
+    Pod sizes decide whether a quota can be used up, but queues do not state them.
+    """
+    found = []
+    name = cluster.quota_pools[pool].name if pool in cluster.quota_pools else pool
+    for shape in cluster.policy.shapes:
+        asked = PodShape(
+            shape.name, {PODS: 1, **{r: n for r, n in shape.requests.items() if n}}, shape.pods, shape.level
+        )
+        devices = [r for r in asked.request if is_compute(r)]
+        covered = all((pool, r) in promises_of(cluster).cells for r in devices)
+        if name in shape.flavors or (not shape.flavors and covered):
+            found.append(asked)
+    return tuple(found)
 
 
 def queue_node(cluster: Cluster, queue: str) -> QuotaNode | None:

@@ -14,8 +14,7 @@ from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.views import cache_of
 from qcheck.findings.finding import Finding, finding
 from qcheck.quota.max_flow import assign
-from qcheck.schedulers.presence import has_kai
-from qcheck.schedulers.table import promises_of
+from qcheck.schedulers.table import has_kai, promises_of
 from qcheck.supply.eligibility import hosts
 from qcheck.supply.pod_requests import bounds, scheduled
 from qcheck.supply.supply import supply_of

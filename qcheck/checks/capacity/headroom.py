@@ -23,8 +23,7 @@ from qcheck.schedulers.guarantees import (
     sharing,
     workload_guarantees,
 )
-from qcheck.schedulers.shapes import declared_shapes
-from qcheck.schedulers.table import queue_shapes
+from qcheck.schedulers.table import declared_shapes, queue_shapes
 from qcheck.supply.supply import supply_of
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from qcheck.checks.capacity.absent_resources import advertised, is_of_volcano
 from qcheck.checks.capacity.arithmetic import cell_scale, names, plural, promised, supplied, titled
-from qcheck.checks.capacity.repelled import overdrafts_past_taints
 from qcheck.checks.registry import rule
+from qcheck.checks.repelling_taints import overdrafts_past_taints
 from qcheck.cluster.nodes import at_most
 from qcheck.cluster.problems import NODES
 from qcheck.cluster.quantity import written_amount
@@ -23,7 +23,7 @@ from qcheck.supply.supply import supply_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qcheck.checks.capacity.repelled import Repelled
+    from qcheck.checks.repelling_taints import Repelled
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.units import Scale
     from qcheck.quota.max_flow import Overdraft

@@ -13,8 +13,7 @@ from qcheck.packing.question import Pods
 from qcheck.packing.required_domain import GangRequest, misfit
 from qcheck.schedulers.kueue.routing import destination
 from qcheck.schedulers.kueue.topology_bounds import misfit_together, party_of
-from qcheck.schedulers.shapes import declared_shapes
-from qcheck.schedulers.table import promises_of
+from qcheck.schedulers.table import declared_shapes, promises_of
 from qcheck.supply.pod_requests import bounds, scheduled
 from qcheck.supply.supply import supply_of
 

@@ -12,8 +12,7 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.findings.finding import Finding, finding
 from qcheck.packing.flavor_question import LENIENT, nodes_of
 from qcheck.schedulers.guarantees import holders, pods_within
-from qcheck.schedulers.shapes import declared_shapes
-from qcheck.schedulers.table import workload_shapes
+from qcheck.schedulers.table import declared_shapes, workload_shapes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

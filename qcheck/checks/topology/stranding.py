@@ -12,8 +12,7 @@ from qcheck.findings.finding import Finding, finding
 from qcheck.packing.flavor_question import LENIENT, PLAIN, groups_behind, judge, nodes_of
 from qcheck.packing.pod_shape import KEPT_APART
 from qcheck.schedulers.guarantees import guarantee, holders, is_sample
-from qcheck.schedulers.shapes import declared_shapes
-from qcheck.schedulers.table import promises_of, workload_shapes
+from qcheck.schedulers.table import declared_shapes, promises_of, workload_shapes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.problems import Problem
     from qcheck.documents.cursor import Cursor
     from qcheck.documents.text import Text
-    from qcheck.nodepools.pool_context import PoolContext
+    from qcheck.nodepools.pool import PoolContext
     from qcheck.nodepools.terraform.resource import Resource
 
 
