@@ -7,11 +7,11 @@ fractions, per hour, in the currency of the settings, and the parts sum to the t
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache
 
 from qcheck.answers.node_pictures import SliceKind, device_pictures
 from qcheck.cluster.resources import is_compute
 from qcheck.cluster.value import TYPE_CHECKING, Value
+from qcheck.packing.room import VectorRoom
 from qcheck.schedulers.table import declared_shapes, promises_of, workload_shapes
 from qcheck.supply.supply import supply_of
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 HOURS_OF_A_MONTH = 730
 CORES = "cpu"
 MOST_REQUESTS = 6
-"""The number of different pods up to which every combination is tried on a node."""
+"""The number of different pods whose combinations on a node are tried."""
 
 
 class QueueCost(Value):
@@ -187,7 +187,13 @@ def _useful(cluster: Cluster, group: NodeGroup, resource: str) -> int | None:
         return None
     free = {r: min(c.free.get(r, 0) for c in group.classes) for r in {r for a in asked for r in a} if _binds(group, r)}
     requests = _undominated([{r: a for r, a in request.items() if r in free} for request in asked], resource)
-    return _most(free, requests, resource)
+    names = sorted(free)
+    room = VectorRoom(
+        free=tuple(free[n] for n in names),
+        requests=tuple(tuple(request.get(n, 0) for n in names) for request in requests),
+        allowed=(free[resource],) * len(requests),
+    )
+    return room.best([request[resource] for request in requests]).bound
 
 
 def _binds(group: NodeGroup, resource: str) -> bool:
@@ -205,22 +211,3 @@ def _undominated(requests: Iterable[Amounts], resource: str) -> list[Amounts]:
 
 def _within(small: Amounts, large: Amounts) -> bool:
     return all(amount <= large.get(r, 0) for r, amount in small.items())
-
-
-def _most(free: Amounts, requests: list[Amounts], resource: str) -> int:
-    """Return the most of a node's resource that pods can use, by trying every combination."""
-    names = sorted(free)
-
-    @cache
-    def best(left: tuple[int, ...], number: int) -> int:
-        if number == len(requests):
-            return 0
-        request = tuple(requests[number].get(n, 0) for n in names)
-        most = min((have // want for have, want in zip(left, request, strict=True) if want), default=0)
-        return max(
-            count * requests[number][resource]
-            + best(tuple(have - count * want for have, want in zip(left, request, strict=True)), number + 1)
-            for count in range(most + 1)
-        )
-
-    return best(tuple(free[n] for n in names), 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qcheck.answers.question import QuestionError, fault
+from qcheck.answers.scenario import MOST_WORKLOADS
 from qcheck.answers.simulated import RejectedWorkload, Simulated
 from qcheck.cluster.reasons import ReasonCode
 from qcheck.cluster.value import TYPE_CHECKING
@@ -104,6 +105,11 @@ class _JobBuilder:
             )
             return
         copies = copies_of(entry.workload)
+        if len(self.jobs) + len(self.holders) + copies > MOST_WORKLOADS:
+            message = (
+                f"{entry.name} creates {copies} workloads; a simulation supports at most {MOST_WORKLOADS} in total"
+            )
+            raise QuestionError([fault(entry.place, message)])
         for number in range(copies):
             name = entry.name if copies == 1 else f"{entry.name}-{number}"
             self._add(name, entry, queue, priority)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from qcheck.packing.question import Nodes
 
 _WORK = 400_000
+_SLOTS = 1000
+"""The most slots of a node whose destruction is considered; beyond this, the damage is a lower bound."""
 
 
 class Blocked(Value):
@@ -33,31 +35,32 @@ def pods_to_block(nodes: Sequence[Nodes], large: Amounts, small: Amounts) -> int
     """
     total = 0
     for each in nodes:
-        costs = _costs(each, large, small)
-        if each.count and costs[-1] is None:
+        cost = _fewest(each, large, small, 0) if fits_times(each.free, large) else 0
+        if each.count and cost is None:
             return None
-        total += each.count * (costs[-1] or 0)
+        total += each.count * (cost or 0)
     return total
 
 
 def worst_case(nodes: Sequence[Nodes], large: Amounts, small: Amounts, pods: int) -> Blocked:
     """Return the fewest slots of the large pod that remain once `pods` small pods are placed as badly as possible."""
     slots = sum(n.count * (fits_times(n.free, large) or 0) for n in nodes)
-    work = sum(n.count * len(_costs(n, large, small)) for n in nodes) * (slots + 1)
+    work = (sum(n.count for n in nodes) + slots) * (slots + 1)
     if work <= _WORK:
         return Blocked(pods, slots - _most_destroyed(nodes, large, small, pods, slots), exact=True)
     return Blocked(pods, slots - _destroyed_cheaply(nodes, large, small, pods), exact=False)
 
 
-def _costs(nodes: Nodes, large: Amounts, small: Amounts) -> list[int | None]:
-    """Return the fewest small pods on one node that destroy j of its slots, for each j (None: impossible)."""
+def _costs(nodes: Nodes, large: Amounts, small: Amounts) -> list[tuple[int, int]]:
+    """Return (j, the fewest small pods on one node that destroy j of its slots) for each possible j up to a limit."""
     slots = fits_times(nodes.free, large) or 0
+    costs = ((j, _fewest(nodes, large, small, slots - j)) for j in range(1, min(slots, _SLOTS) + 1))
+    return [(j, cost) for j, cost in costs if cost is not None]
+
+
+def _fewest(nodes: Nodes, large: Amounts, small: Amounts, slots: int) -> int | None:
+    """Return the fewest small pods that leave at most `slots`; None if none do. Bisection: more never leave more."""
     room = fits_times(nodes.free, small) or 0
-    return [0, *(_fewest(nodes, large, small, slots - j, room) for j in range(1, slots + 1))]
-
-
-def _fewest(nodes: Nodes, large: Amounts, small: Amounts, slots: int, room: int) -> int | None:
-    """Return the fewest of up to `room` small pods that leave at most `slots`. Bisection: more never leave more."""
     low, high = 1, room + 1
     while low < high:
         number = (low + high) // 2
@@ -73,8 +76,8 @@ def _most_destroyed(nodes: Sequence[Nodes], large: Amounts, small: Amounts, pods
     """Return the most slots that `pods` small pods destroy: a knapsack over the cheapest ways on each node."""
     cheapest: list[int | None] = [0] + [None] * slots
     for each in nodes:
-        costs = [(j, c) for j, c in enumerate(_costs(each, large, small)) if j and c is not None]
-        for _ in range(each.count):
+        costs = _costs(each, large, small)
+        for _ in range(each.count if costs else 0):
             cheapest = _with_node(cheapest, costs)
     return max(j for j, cost in enumerate(cheapest) if cost is not None and cost <= pods)
 
@@ -95,7 +98,7 @@ def _destroyed_cheaply(nodes: Sequence[Nodes], large: Amounts, small: Amounts, p
     """Return the slots destroyed by taking the cheapest per slot first: a lower bound of the damage."""
     bargains: list[tuple[int, int, int]] = []
     for index, each in enumerate(nodes):
-        bargains += [(cost, j, index) for j, cost in enumerate(_costs(each, large, small)) if j and cost is not None]
+        bargains += [(cost, j, index) for j, cost in _costs(each, large, small)]
     untouched = [n.count for n in nodes]
     destroyed = 0
     for cost, slots, index in sorted(bargains, key=lambda b: (b[0] * 10**6 // b[1], b)):

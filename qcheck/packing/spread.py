@@ -9,8 +9,6 @@ domains, even if tainted or full; nodes without the key take no pods.
 
 from __future__ import annotations
 
-from heapq import heapify, heappop, heappush
-
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.packing.question import Placement
 
@@ -21,6 +19,8 @@ if TYPE_CHECKING:
     from qcheck.supply.eligibility import Host
 
 HOSTNAME = "kubernetes.io/hostname"
+MOST_DOMAINS = 100_000
+"""The most nodes that are domains of their own: more than any cluster has."""
 
 
 class SpreadDomain(Value):
@@ -63,13 +63,16 @@ def spreading(posed: Question, shapes: tuple[WantedPods, ...]) -> Spreading | No
 def _domains(host: Host, spread: Spread, count: int) -> dict[str, int] | None:
     """Return how many of a group's `count` usable nodes are in each domain.
 
-    The result is empty if the label is absent, None if it is unknown. Cordoned nodes also form domains, without room.
+    The result is empty if the label is absent, None if it is unknown or if there are too many nodes. Cordoned nodes also
+    form domains, without room.
     """
     group = host.group
     present = max(count, len(group.nodes))
     if not present:
         return {}
     if not group.classes:
+        return None
+    if spread.key == HOSTNAME and present > MOST_DOMAINS:
         return None
     if spread.key == HOSTNAME:
         return {f"{group.name}/{n}": int(n < count) for n in range(present)}
@@ -83,22 +86,31 @@ def _domains(host: Host, spread: Spread, count: int) -> dict[str, int] | None:
 
 
 def placed_evenly(posed: Question, found: Spreading) -> tuple[Placement, ...]:
-    """Return a placement of all pods that satisfies the constraint: each pod goes to the emptiest domain."""
-    counts = [0] * len(found.domains)
-    emptiest = [(0, at) for at, domain in enumerate(found.domains) if domain.pods]
-    heapify(emptiest)
-    for _ in range(posed.wanted[0]):
-        pods, at = heappop(emptiest)
-        counts[at] = pods + 1
-        if pods + 1 < found.domains[at].pods:
-            heappush(emptiest, (pods + 1, at))
+    """Return a placement of all pods that satisfies the constraint: the domains take turns."""
+    wanted = posed.wanted[0]
+    level = _level(found, wanted)
+    rest = wanted - sum(min(d.pods, level) for d in found.domains)
     placements: list[Placement] = []
-    for pods, domain in zip(counts, found.domains, strict=True):
-        left = pods
+    for domain in found.domains:
+        left = min(domain.pods, level)
+        if rest and domain.pods > level:
+            left, rest = left + 1, rest - 1
         for index, nodes in domain.parts:
             most = posed.rooms[index].limits[0]
-            for _ in range(nodes):
-                if left and most:
-                    placements.append(Placement(index, (min(left, most),), 1))
-                    left -= min(left, most)
+            full = min(nodes, left // most) if most else 0
+            if full:
+                placements.append(Placement(index, (most,), full))
+                left -= full * most
+            if full < nodes and 0 < left < most:
+                placements.append(Placement(index, (left,), 1))
+                left = 0
     return tuple(placements)
+
+
+def _level(found: Spreading, wanted: int) -> int:
+    """Return how many pods the wanted ones put into every domain that has room for as many."""
+    low, high = 0, max((d.pods for d in found.domains), default=0)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if sum(min(d.pods, middle) for d in found.domains) <= wanted else (low, middle - 1)
+    return low
