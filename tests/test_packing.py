@@ -15,12 +15,14 @@ from brute_packing import (
 
 from qcheck.packing.adversary import pods_to_block, worst_case
 from qcheck.packing.candidate_weights import first_certificate
-from qcheck.packing.gangs import pack_gangs
+from qcheck.packing.domains import Domain
+from qcheck.packing.gangs import Gang, GangQuestion, pack_gangs
 from qcheck.packing.linear import relax
 from qcheck.packing.proof_text import explain
 from qcheck.packing.proposals import propose
 from qcheck.packing.question import Cases, DoesNotFit, Fits, Nodes, Placement, Pods, Question, Weights
 from qcheck.packing.solve import certificate_holds, solve, witness_holds
+from qcheck.packing.spread import SpreadDomain, Spreading, placed_evenly
 
 SOME = range(1_600)
 MANY = range(1_600, 22_000)
@@ -98,6 +100,36 @@ def test_large_pools_are_judged_by_what_is_certain() -> None:
     found = worst_case(nodes, {"gpu": 2}, {"gpu": 1}, 4_000)
     assert not found.exact
     assert found.slots == 12_000
+
+
+HUGE = 2**63 - 1
+
+
+def test_huge_nodes_take_no_longer() -> None:
+    """Numbers of pods are never counted one by one."""
+    nodes = (Nodes("pool", {"gpu": HUGE, "cpu": HUGE}, HUGE),)
+    assert worst_case(nodes, {"gpu": 2}, {"gpu": 1}, 4).slots <= HUGE * (HUGE // 2)
+    assert pods_to_block(nodes, {"gpu": 2}, {"gpu": 1}) == HUGE * (HUGE - 1)
+    asked = (Pods("a", {"gpu": 2, "cpu": 3}, HUGE), Pods("b", {"gpu": 3, "cpu": 2}, HUGE))
+    assert isinstance(solve(Question(nodes, asked)), Fits)
+    [room] = Question(nodes[:1], asked).rooms
+    assert room.best((7, 6)).value <= room.best((7, 6)).bound
+    assert room.fillings(400) is None
+    one_each = tuple(Pods(p.label, p.request, 1) for p in asked)
+    gangs = (Gang("both", one_each, HUGE), Gang("first", one_each[:1], HUGE))
+    packed, _ = pack_gangs(GangQuestion((Domain("rack", "rack", 1, nodes),), gangs))
+    assert not isinstance(packed, DoesNotFit)
+
+
+@pytest.mark.parametrize("wanted", range(8))
+def test_pods_that_spread_take_turns(wanted: int) -> None:
+    question = Question((Nodes("a", {"gpu": 2}, 1), Nodes("b", {"gpu": 3}, 2)), (Pods("p", {"gpu": 1}, wanted),))
+    found = Spreading(tuple(SpreadDomain(((at, nodes),), pods) for at, nodes, pods in ((0, 1, 2), (1, 2, 5))))
+    placed = [0, 0]
+    for put in placed_evenly(question, found):
+        placed[put.node] += put.filling[0] * put.times
+    assert placed == [min(2, (wanted + 1) // 2), wanted - min(2, (wanted + 1) // 2)]
+    assert witness_holds(question, placed_evenly(question, found))
 
 
 def crossed(nodes_of_a: int = 1) -> Question:
