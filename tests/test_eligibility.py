@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qcheck.cluster.assemble import assemble
+from qcheck.cluster.labels import Taint, Toleration, tolerated, untolerated
 from qcheck.cluster.policy import Policy
 from qcheck.documents.load import load
 from qcheck.kinds.decode import decode, roots
@@ -100,3 +101,29 @@ def test_a_flavor_matches_the_groups_that_trying_all_finds(text: str, labels: di
     groups = supply_of(cluster).groups
     tried = [g.name for g in groups if any(pool_match(pool, c.labels, c.varying) != NONE for c in g.classes)]
     assert [m.group.name for m in supply_of(cluster).matches("f")] == tried
+
+
+KEYS, VALUES = st.sampled_from(["", "a", "b"]), st.sampled_from(["", "1", "2"])
+EFFECTS = st.sampled_from(["NoSchedule", "NoExecute", "PreferNoSchedule"])
+OF_NODES = st.lists(st.builds(Taint, st.sampled_from("ab"), VALUES, EFFECTS), max_size=6)
+OF_PODS = st.lists(
+    st.builds(
+        Toleration,
+        KEYS,
+        st.sampled_from(["", "Equal", "Exists", "Lt", "Gt", "Other"]),
+        VALUES,
+        EFFECTS | st.just(""),
+    ),
+    max_size=6,
+)
+
+
+@given(OF_NODES, OF_PODS)
+def test_a_taint_is_tolerated_by_the_first_toleration_that_covers_it(
+    taints: list[Taint], tolerations: list[Toleration]
+) -> None:
+    first = {t: next((at for at, a in enumerate(tolerations) if a.tolerates(t)), None) for t in taints if t.is_hard}
+    covered = {t: at for t, at in first.items() if at is not None}
+    assert dict(tolerated(tuple(taints), tuple(tolerations))) == covered
+    left = tuple(t for t in taints if t.is_hard and t not in covered)
+    assert untolerated(tuple(taints), tuple(tolerations)) == left

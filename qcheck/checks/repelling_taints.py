@@ -31,13 +31,15 @@ def keeps_off(cluster: Cluster, flavor: QuotaPool, group: NodeGroup) -> bool:
 
 def keeping_taints(cluster: Cluster, flavor: QuotaPool, group: NodeGroup) -> Iterator[Taint]:
     """Yield the hard taints that keep a flavor's pods off a group."""
-    taints = [t for t in standing_taints(group, flavor) if t not in flavor.node_taints]
+    declared = frozenset(flavor.node_taints)
+    taints = tuple(t for t in standing_taints(group, flavor) if t not in declared)
     if not taints:
         return
     quotas = next((q for f, q in promises_of(cluster).used_pools if f.key == flavor.key), [])
-    for taint in taints:
-        if not any(tolerates(cluster, w, taint) for w in workloads_with(cluster, quotas)):
-            yield taint
+    left = set(taints)
+    for workload in workloads_with(cluster, quotas):
+        left &= untolerated_by(cluster, workload, taints)
+    yield from (t for t in taints if t in left)
 
 
 def standing_taints(group: NodeGroup, flavor: QuotaPool) -> tuple[Taint, ...]:
@@ -57,9 +59,10 @@ def workloads_with(cluster: Cluster, quotas: list[Cell]) -> list[Workload]:
     return list(workloads_of(cluster, {q.holder for q in quotas}))
 
 
-def tolerates(cluster: Cluster, workload: Workload, taint: Taint) -> bool:
+def untolerated_by(cluster: Cluster, workload: Workload, taints: tuple[Taint, ...]) -> set[Taint]:
+    """Return the hard taints that some pod set of a workload does not tolerate."""
     demands = (demand_of(cluster, p.template) for p in workload.pod_sets)
-    return all(not untolerated((taint,), d.tolerations) for d in demands)
+    return {taint for d in demands for taint in untolerated(taints, d.tolerations)}
 
 
 def has_open_taints(group: NodeGroup) -> bool:

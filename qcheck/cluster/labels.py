@@ -9,7 +9,7 @@ from qcheck.cluster.quantity import integer
 from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Hashable, Iterator, Mapping
 
 Labels = dict[str, str]
 HARD_EFFECTS = ("NoSchedule", "NoExecute")
@@ -124,6 +124,10 @@ class Taint(Value):
         return f"{self.key}{'=' if self.value else ''}{self.value}:{self.effect}"
 
 
+EQUAL = ("Equal", "")
+"""Operators that compare values for equality."""
+
+
 class Toleration(Value):
     """A toleration. An empty key (with Exists) tolerates every key, an empty effect every effect."""
 
@@ -158,7 +162,24 @@ class Toleration(Value):
 
 def untolerated(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> tuple[Taint, ...]:
     """Return the hard taints that none of the tolerations covers."""
-    return tuple(t for t in taints if t.is_hard and not any(a.tolerates(t) for a in tolerations))
+    if not taints:
+        return ()
+    covered = {taint for taint, _ in tolerated(taints, tolerations)}
+    return tuple(t for t in taints if t.is_hard and t not in covered)
+
+
+def tolerated(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> Iterator[tuple[Taint, int]]:
+    """Yield the hard taints that tolerations cover, each with the index of the first one that does."""
+    by_value: dict[tuple[str, str | None], list[int]] = {}
+    for at, each in enumerate(tolerations):
+        by_value.setdefault((each.key, each.value if each.operator in EQUAL else None), []).append(at)
+    for taint in taints if by_value else ():
+        if taint.is_hard:
+            ways = [(taint.key, taint.value), (taint.key, None), ("", None)]
+            found = [next((at for at in by_value.get(w, ()) if tolerations[at].tolerates(taint)), None) for w in ways]
+            first = min((at for at in found if at is not None), default=None)
+            if first is not None:
+                yield taint, first
 
 
 def is_discovered(key: str) -> bool:

@@ -155,17 +155,22 @@ def _through(demand: NodeDemand, selected: int, taints: tuple[Taint, ...], label
     if demand.node_name is not None:
         lasting_taints = tuple(t for t in lasting_taints if t.effect == "NoExecute")
     left = untolerated(lasting_taints, demand.tolerations)
+    plain = tuple(t for t in demand.tolerations if t.operator not in COMPARISONS or demand.compares)
+    compared = () if plain == demand.tolerations else _without(untolerated(lasting_taints, plain), left)
     firm = [t for t in left if t.key not in demand.devices]
     if devices_are_tolerated(labels):
         left = tuple(firm)
-    plain = tuple(t for t in demand.tolerations if t.operator not in COMPARISONS or demand.compares)
-    compared = [t for t in untolerated(lasting_taints, plain) if t not in left]
     return Eligibility(
         selected,
         next(iter([*firm, *left, *compared]), None),
         possible=selected != NONE and not firm,
         sure=selected == ALL and not left and not compared,
     )
+
+
+def _without(taints: tuple[Taint, ...], others: tuple[Taint, ...]) -> tuple[Taint, ...]:
+    known = frozenset(others)
+    return tuple(t for t in taints if t not in known)
 
 
 COMPARISONS = ("Lt", "Gt")

@@ -7,10 +7,10 @@ from qcheck.checks.registry import rule
 from qcheck.checks.repelling_taints import (
     has_open_taints,
     standing_taints,
-    tolerates,
+    untolerated_by,
     workloads_with,
 )
-from qcheck.cluster.labels import Taint
+from qcheck.cluster.labels import Taint, tolerated
 from qcheck.cluster.problems import NODES
 from qcheck.cluster.quota_pool import SchedulerName
 from qcheck.cluster.resources import is_compute, looks_like_accelerator
@@ -77,7 +77,7 @@ def repelling_taints(cluster: Cluster, flavor: str) -> list[Taint]:
 
 def _gets_in(cluster: Cluster, workload: Workload, blocking: list[tuple[NodeGroup, list[Taint]]]) -> bool:
     """Return whether a workload tolerates all taints of some group."""
-    return any(all(tolerates(cluster, workload, taint) for taint in taints) for _, taints in blocking)
+    return any(not untolerated_by(cluster, workload, tuple(taints)) for _, taints in blocking)
 
 
 def _listed(blocking: list[tuple[NodeGroup, list[Taint]]]) -> str:
@@ -117,7 +117,8 @@ def _blocking_taints(cluster: Cluster, flavor: QuotaPool, quotas: list[Cell]) ->
     ):
         return []
     groups = [match.group for match in supply_of(cluster).matches(flavor.key)]
-    found = [(g, [t for t in standing_taints(g, flavor) if t not in flavor.node_taints]) for g in groups]
+    declared = frozenset(flavor.node_taints)
+    found = [(g, [t for t in standing_taints(g, flavor) if t not in declared]) for g in groups]
     return found if all(taints for _, taints in found) else []
 
 
@@ -157,8 +158,9 @@ def _taints(group: NodeGroup) -> str:
 def flavor_taint_self_cancelled(cluster: Cluster) -> Iterator[Finding]:
     """Report taints that a flavor both declares and tolerates."""
     for flavor in cluster.flavors:
+        first = dict(tolerated(flavor.node_taints, flavor.tolerations))
         for at, taint in enumerate(flavor.node_taints):
-            by = next((i for i, t in enumerate(flavor.tolerations) if taint.is_hard and t.tolerates(taint)), None)
+            by = first.get(taint)
             if by is not None:
                 yield (
                     finding(
