@@ -298,6 +298,11 @@ BROKEN = [
         "version: 1\nworkloads:\n- {name: a, clusterQueue: q, podSets: [{requests: {cpu: x}}]}\n",
         ":3: workloads[0].podSets",
     ),
+    (
+        f"version: 1\nworkloads:\n- {{name: a, clusterQueue: q, podSets: [{{}}], duration: {'9' * 23}h}}\n",
+        ":3: workloads[0].duration",
+    ),
+    (f"version: 1\nstart: -{'9' * 23}\nworkloads: []\n", ":2: start"),
     ("version: 1\nworkloads:\n- {name: a, clusterQueue: q, podSets: [{}], priorty: 1}\n", ":3: workloads[0].priorty"),
     (
         "version: 1\nworkloads:\n- {name: a, clusterQueue: nope, podSets: [{}]}\n",

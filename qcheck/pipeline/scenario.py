@@ -35,7 +35,11 @@ def _seconds(value: object) -> object:
     return sum(int(n or 0) * unit for n, unit in zip(match.groups(), _UNITS, strict=True))
 
 
-Seconds = Annotated[int, BeforeValidator(_seconds, json_schema_input_type=int | str), Field(ge=0)]
+MOST_SECONDS = 10**12
+"""About 30,000 years: far beyond every real time."""
+WholeSeconds = Annotated[int, Field(ge=0, le=MOST_SECONDS)]
+Seconds = Annotated[WholeSeconds, BeforeValidator(_seconds, json_schema_input_type=WholeSeconds | str)]
+Moment = Annotated[int, Field(ge=-MOST_SECONDS, le=MOST_SECONDS)]
 Flavors = dict[str, dict[str, str]]
 
 
@@ -50,7 +54,7 @@ class ScenarioPodSetPart(QuestionPart):
 class AdmittedPart(QuestionPart):
     """Quota that the workload holds from the start, by pod set and resource."""
 
-    at: int
+    at: Moment
     flavors: Flavors = Field(default_factory=dict, description="Not for queues of KAI.")
 
 
@@ -69,7 +73,7 @@ class ScenarioWorkloadPart(QuestionPart):
     queue: str | None = Field(None, pattern=r"^[^/]+/[^/]+$", description="NAMESPACE/LOCALQUEUE")
     priority_class: str | None = Field(None, alias="priorityClass")
     priority: int | None = None
-    created: int | None = Field(None, description="Seconds; default: the scenario's start.")
+    created: Moment | None = Field(None, description="Seconds; default: the scenario's start.")
     pod_sets: list[ScenarioPodSetPart] | None = Field(None, alias="podSets", min_length=1)
     manifest: str | None = Field(None, description="A file relative to the scenario; replaces podSets.")
     admitted: AdmittedPart | None = None
@@ -97,7 +101,7 @@ class ScenarioPart(QuestionPart):
     )
     version: FormatVersion
     mode: Literal["classical", "fairSharing"] | None = None
-    start: int = Field(0, description="Seconds; the first cycle runs one second later.")
+    start: Moment = Field(0, description="Seconds; the first cycle runs one second later.")
     eviction_delay: Seconds = Field(
         0, alias="evictionDelay", description="How long a preempted workload holds its quota, in seconds or as 1h30m."
     )
