@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from qcheck.cluster.kai import Dimension
+from qcheck.cluster.value import replace
 from qcheck.schedulers.kai.hierarchy import Hierarchy, HierarchyQueue, Share
 from qcheck.schedulers.kai.history import Window
 from qcheck.schedulers.kai.simulation.gang import DIMENSIONS, GPU, NOTHING, SimulatedGang, Vector
@@ -105,7 +106,7 @@ def _terms(given: Mapping[str, float], dimension: Dimension) -> Share:
 
 def _trace(record: Record) -> Iterator[tuple[str, str]]:
     given = record["input"]
-    tree = Hierarchy(_traced_queue(queue) for queue in given["queues"])
+    tree = Hierarchy(_traced_queues(given["queues"]))
     held = {name: _unfolded(each["allocated"]) for name, each in record["trace"].items()}
     recorded = {name: _unfolded(each["fair_share"]) for name, each in record["trace"].items()}
     total = float(sum(node["gpus"] * node["count"] for node in given["nodes"]))
@@ -128,7 +129,7 @@ def _rerun(record: Record) -> Iterator[tuple[str, str]]:
     nodes = tuple(float(node["gpus"]) for node in given["nodes"] for _ in range(node["count"]))
     window = Window(size=int(given["windowSize"]), half_life=given["halfLife"])
     world = ShardState(
-        tree=Hierarchy(_traced_queue(queue) for queue in given["queues"]),
+        tree=Hierarchy(_traced_queues(given["queues"])),
         total=_of_gpus(sum(nodes), UNBOUNDED),
         nodes=nodes,
         k=_k(given["kValue"]),
@@ -184,6 +185,11 @@ def _gangs(jobs: list[Record]) -> Iterator[SimulatedGang]:
 def _usage(name: str, ours: float, theirs: float) -> tuple[str, str]:
     """Usage is recorded with five places."""
     return name, "" if abs(ours - theirs) < 2e-5 else f"{name}: {ours}, recorded: {theirs}"
+
+
+def _traced_queues(queues: list[Record]) -> Iterator[HierarchyQueue]:
+    """The queues as the recording's driver creates them: one after the other."""
+    return (replace(_traced_queue(queue), created=float(at)) for at, queue in enumerate(queues))
 
 
 def _traced_queue(queue: Record) -> HierarchyQueue:

@@ -42,7 +42,7 @@ _MOST = 4
 
 @rule("QC601")
 def never_admitted(cluster: Cluster) -> Iterator[Finding]:
-    """Report workloads that Kueue can never admit: quota, no matching flavor, topology."""
+    """Report workloads that can never be admitted: quota, no matching flavor, topology, no complete pod group in KAI."""
     for each in verdicts_of(cluster):
         verdict = _on_covered(cluster, each)
         is_reported = _is_reported_elsewhere(cluster, verdict) or _is_broken(cluster, verdict.decision.cluster_queue)
@@ -71,11 +71,13 @@ def _is_broken(cluster: Cluster, queue: str | None) -> bool:
 
 def _is_refused(verdict: Verdict) -> bool:
     decision = verdict.decision
-    return decision.admitted is False and decision.code in (
-        ReasonCode.EXCEEDS_MAX_QUOTA,
-        ReasonCode.NO_MATCHING_FLAVOR,
-        ReasonCode.TOPOLOGY_FAILED,
-    )
+    by_quota = (ReasonCode.EXCEEDS_MAX_QUOTA, ReasonCode.NO_MATCHING_FLAVOR, ReasonCode.TOPOLOGY_FAILED)
+    return decision.admitted is False and (decision.code in by_quota or _has_no_gang(decision))
+
+
+def _has_no_gang(decision: Decision) -> bool:
+    """Return whether KAI creates no pod group for the workload, or one that is never complete."""
+    return any((r.code, r.cause) == (ReasonCode.REJECTED, "pod-group") for r in decision.reasons)
 
 
 def _is_reported_elsewhere(cluster: Cluster, verdict: Verdict) -> bool:
@@ -97,7 +99,7 @@ def _refusal(cluster: Cluster, verdict: Verdict) -> Finding:
     return (
         _advised(found, change)
         .about(verdict.workload.id)
-        .likely(not cluster.has_all(*QUOTA_KINDS) or any(r.cause == "away" for r in decision.reasons))
+        .likely(not _is_certain(cluster, decision))
         .at_most(Severity.WARNING if decision.is_in_part else Severity.ERROR)
         .with_data(
             reason=decision.code,
@@ -106,6 +108,13 @@ def _refusal(cluster: Cluster, verdict: Verdict) -> Finding:
             short={f"{r.flavor} {r.resource}": r.short for r in decision.reasons if r.short},
         )
     )
+
+
+def _is_certain(cluster: Cluster, decision: Decision) -> bool:
+    """Return whether no object elsewhere can change the decision."""
+    if _has_no_gang(decision):
+        return True
+    return cluster.has_all(*QUOTA_KINDS) and all(r.cause != "away" for r in decision.reasons)
 
 
 def _queue(verdict: Verdict) -> str | None:

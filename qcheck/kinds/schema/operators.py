@@ -33,6 +33,19 @@ gpu
 open
 """,
     "SparkApplication": "driver! SparkPod\nexecutor! SparkPod\nopen\n",
+    "RunPolicy": """
+ttlSecondsAfterFinished int32
+activeDeadlineSeconds int64
+backoffLimit int32
+suspend bool
+schedulingPolicy
+  minAvailable int32
+  queue string
+  priorityClass string
+  scheduleTimeoutSeconds int32
+  open
+open
+""",
     "Replica": """
 replicas int32
 template PodTemplate
@@ -41,10 +54,17 @@ open
 }
 
 
+ELASTIC_POLICY = """  elasticPolicy open
+    minReplicas int32
+    maxReplicas int32
+    maxRestarts int32
+"""
+
+
 def _kubeflow(kind: str) -> tuple[tuple[str, ...], str]:
     version = "v2beta1" if kind == "MPIJob" else "v1"
-    slots = "  slotsPerWorker int32\n" if kind == "MPIJob" else ""
-    return (version,), f"status any\nspec open\n  {REPLICA_SPECS[kind][0]} {{..}} Replica\n{slots}"
+    own = {"MPIJob": "  slotsPerWorker int32\n", "PyTorchJob": ELASTIC_POLICY}.get(kind, "")
+    return (version,), f"status any\nspec open\n  runPolicy RunPolicy\n  {REPLICA_SPECS[kind][0]} {{..}} Replica\n{own}"
 
 
 KINDS: dict[tuple[str, str], tuple[tuple[str, ...], str]] = {

@@ -81,8 +81,9 @@ def _without_queue(cluster: Cluster, job: KaiJob, shard: Shard | None) -> StartD
 
 def _rejected(job: KaiJob) -> Iterator[Reason]:
     """Yield the reasons that KAI's admission rejects the pods as written, or that their gang is never complete."""
-    if job.gang.fault:
-        yield Reason(ReasonCode.REJECTED, "pod-group", job.gang.fault, job.gang.place)
+    gang = job.gang
+    if gang.fault is not None:
+        yield Reason(ReasonCode.REJECTED, "pod-group", gang.fault.why, gang.place, change=gang.fault.change)
     for pod_set in job.workload.pod_sets:
         for fault in sharing_faults(pod_set.template):
             yield Reason(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cmp_to_key
+from typing import NamedTuple
 
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.schedulers.kai.division import UNLIMITED
 from qcheck.schedulers.kai.simulation.accounts import is_tighter, within
 from qcheck.schedulers.kai.simulation.gang import NOTHING, SimulatedGang, Vector, minus, plus
+from qcheck.schedulers.kai.simulation.queue_heap import QueueHeap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,76 +22,119 @@ WITHOUT_SHARE = 1000.0
 class Turns:
     """Gangs by queue, taken queue by queue from the top of the tree down, by what the queues currently hold.
 
+    KAI looks at a queue again only when it is the first among its siblings: the others keep their positions, and a
+    queue above several counts with the gang of the one that was last the first.
     `for_victims` reverses both orders: the queue and the gang that come last are the first to stop.
     """
 
     def __init__(self, accounts: Accounts, gangs: Iterable[SimulatedGang], *, for_victims: bool = False) -> None:
         self._accounts = accounts
         self._for_victims = for_victims
-        self._waiting: dict[str, list[SimulatedGang]] = {}
-        self._below: dict[str, list[str]] = {}
-        self._popped: dict[str, Vector] = {}
+        self._top: QueueHeap[_Branch] = QueueHeap(self._is_before)
+        self._latest: _Taken | None = None
+        waiting: dict[str, list[SimulatedGang]] = {}
         for gang in gangs:
-            self._waiting.setdefault(gang.queue, []).append(gang)
-        for queue, each in self._waiting.items():
-            each.sort(key=lambda g: g.order, reverse=not for_victims)
-            self._link(queue)
+            waiting.setdefault(gang.queue, []).append(gang)
+        self._link(waiting)
 
-    def _link(self, queue: str) -> None:
-        """Link a queue below each of its ancestors."""
-        for name in self._accounts.paths[queue]:
-            siblings = self._below.setdefault(self._accounts.bounds[name].parent, [])
-            if name not in siblings:
-                siblings.append(name)
+    def _link(self, waiting: dict[str, list[SimulatedGang]]) -> None:
+        """Put the queues with gangs, and those above them, into the heaps, the lowest first."""
+        branches: dict[str, _Branch] = {}
+        for queue, gangs in waiting.items():
+            gangs.sort(key=lambda g: g.order, reverse=not self._for_victims)
+            for name in self._accounts.paths[queue]:
+                if name not in branches:
+                    branches[name] = _Branch(name, len(self._accounts.paths[name]), QueueHeap(self._is_before))
+            branches[queue].gangs = gangs
+        for branch in sorted(branches.values(), key=lambda b: -b.depth):
+            branch.parent = branches.get(self._accounts.bounds[branch.name].parent)
+            (branch.parent.below if branch.parent else self._top).push(branch)
 
     def pop(self) -> SimulatedGang | None:
         """Return the next gang; None if there is none left."""
-        if not self._below.get(""):
+        if not self._top:
             return None
-        queue = self._next("")
-        gang = self._waiting[queue].pop()
-        self._popped[queue] = plus(self._popped.get(queue, NOTHING), gang.total)
-        if not self._waiting[queue]:
-            self._unlink(queue)
+        leaf = self._leaf()
+        gang = leaf.gangs.pop()
+        leaf.popped = plus(leaf.popped, gang.total)
+        self._leave(leaf)
+        latest = self._latest
+        is_repeated = latest is not None and latest.leaf is leaf and latest.gang.shape == gang.shape
+        self._latest = _Taken(leaf, gang, is_repeated)
         return gang
 
-    def drop(self, gang: SimulatedGang) -> None:
-        """Drop the gangs of a queue that have the same shape as one that cannot start."""
-        waiting = self._waiting.get(gang.queue, [])
-        kept = [other for other in waiting if other.shape != gang.shape]
-        if len(kept) < len(waiting):
-            self._waiting[gang.queue] = kept
-            if not kept:
-                self._unlink(gang.queue)
+    def pass_over(self, gang: SimulatedGang) -> None:
+        """Pass over the gangs of the same shape that would be next, because the one just taken changes nothing.
 
-    def _unlink(self, queue: str) -> None:
-        for name in self._accounts.paths[queue]:
-            siblings = self._below[self._accounts.bounds[name].parent]
-            siblings.remove(name)
-            if siblings:
-                return
+        Only the second of them shows that its queue is next: the first may owe its turn to outdated positions.
+        """
+        latest = self._latest
+        if latest is None or not latest.is_repeated:
+            return
+        leaf = latest.leaf
+        while leaf.gangs and leaf.gangs[-1].shape == gang.shape:
+            leaf.gangs.pop()
+            if not leaf.gangs:
+                self._leave(leaf)
 
-    def _next(self, parent: str) -> str:
-        """Return the leaf queue whose turn it is below a queue."""
-        while self._below.get(parent):
-            parent = self._first(self._below[parent])
-        return parent
+    def _leaf(self) -> _Branch:
+        """Return the leaf queue whose turn it is."""
+        heap = self._top
+        while True:
+            branch = heap.first
+            if branch.is_outdated:
+                heap.fix_first()
+                branch.is_outdated = False
+            elif branch.gangs:
+                return branch
+            else:
+                heap = branch.below
 
-    def _first(self, names: list[str]) -> str:
-        if len(names) == 1:
-            return names[0]
-        ranked = [_Ranked(self._accounts, name, self._change(name)) for name in names]
-        order = cmp_to_key(_compare)
-        best = max(ranked, key=order) if self._for_victims else min(ranked, key=order)
-        return best.name
+    def _leave(self, leaf: _Branch) -> None:
+        """Remove queues that have no gangs left, and mark the others up to the top as outdated."""
+        branch: _Branch | None = leaf
+        while branch is not None and not branch.gangs and not branch.below:
+            (branch.parent.below if branch.parent else self._top).pop()
+            branch = branch.parent
+        while branch is not None:
+            branch.is_outdated = True
+            branch = branch.parent
 
-    def _change(self, name: str) -> tuple[Vector, Vector]:
+    def _is_before(self, left: _Branch, right: _Branch) -> bool:
+        order = _compare(*(_Ranked(self._accounts, each.name, self._change(each)) for each in (left, right)))
+        return order >= 0 if self._for_victims else order < 0
+
+    def _change(self, branch: _Branch) -> tuple[Vector, Vector]:
         """Return what the best gang below a queue would add, and what the victims so far would remove."""
-        leaf = self._next(name)
-        gang = self._waiting[leaf][-1]
+        while branch.below:
+            branch = branch.below.first
+        gang = branch.gangs[-1]
         if self._for_victims:
-            return NOTHING, plus(self._popped.get(leaf, NOTHING), gang.total)
+            return NOTHING, plus(branch.popped, gang.total)
         return gang.total, NOTHING
+
+
+class _Taken(NamedTuple):
+    """The gang taken last. `is_repeated`: the one before has the same shape and queue."""
+
+    leaf: _Branch
+    gang: SimulatedGang
+    is_repeated: bool
+
+
+class _Branch:
+    """A queue with its gangs, or with the queues below it. `is_outdated`: it may have to move among its siblings."""
+
+    __slots__ = ("below", "depth", "gangs", "is_outdated", "name", "parent", "popped")
+
+    def __init__(self, name: str, depth: int, below: QueueHeap[_Branch]) -> None:
+        self.name = name
+        self.depth = depth
+        self.below = below
+        self.parent: _Branch | None = None
+        self.gangs: list[SimulatedGang] = []
+        self.popped = NOTHING
+        self.is_outdated = False
 
 
 class _Ranked:

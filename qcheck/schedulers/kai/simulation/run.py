@@ -8,6 +8,7 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.schedulers.kai.simulation import reclaim
 from qcheck.schedulers.kai.simulation.accounts import Refusal, accounts_of
 from qcheck.schedulers.kai.simulation.eviction import EvictionSearch
+from qcheck.schedulers.kai.simulation.failures import SmallestFailures
 from qcheck.schedulers.kai.simulation.gang import DIMENSIONS, NOTHING, Held, SimulatedGang, minus, plus
 from qcheck.schedulers.kai.simulation.nodes import Floor
 from qcheck.schedulers.kai.simulation.queue_order import Turns
@@ -193,14 +194,17 @@ def _allocate(session: Session, waiting: Iterable[SimulatedGang]) -> None:
     turns = Turns(session.accounts, waiting)
     while (gang := turns.pop()) is not None:
         if not session.start(gang):
-            turns.drop(gang)
+            turns.pass_over(gang)
 
 
 def _reclaim(session: Session, waiting: Iterable[SimulatedGang], multiplier: float) -> None:
     """Evict gangs of other queues for those whose queues are below their share."""
-    turns = Turns(session.accounts, waiting)
+    turns, failures = Turns(session.accounts, waiting), SmallestFailures()
     while (gang := turns.pop()) is not None:
         accounts = session.accounts
+        if not reclaim.may_ask(accounts, gang) or not failures.is_worth_trying(gang):
+            turns.pass_over(gang)
+            continue
         victims = (
             held
             for held in session.running.values()
@@ -209,20 +213,23 @@ def _reclaim(session: Session, waiting: Iterable[SimulatedGang], multiplier: flo
             and reclaim.may_lose(accounts, gang, held.gang.queue)
         )
         is_allowed = partial(reclaim.is_allowed, accounts.copy(), multiplier=multiplier)
-        search = EvictionSearch(
+        after = EvictionSearch(
             session=session, gang=gang, action=Action.RECLAIM, victims=victims, is_allowed=is_allowed
-        )
-        after = search.solve() if reclaim.may_ask(accounts, gang) else None
+        ).solve()
         if after is None:
-            turns.drop(gang)
+            failures.add(gang)
+            turns.pass_over(gang)
         else:
             session.become(after)
 
 
 def _preempt(session: Session, waiting: Iterable[SimulatedGang]) -> None:
     """Evict gangs of lower priority in the same queue."""
-    turns = Turns(session.accounts, waiting)
+    turns, failures = Turns(session.accounts, waiting), SmallestFailures()
     while (gang := turns.pop()) is not None:
+        if not failures.is_worth_trying(gang):
+            turns.pass_over(gang)
+            continue
         victims = (
             held
             for held in session.running.values()
@@ -232,6 +239,7 @@ def _preempt(session: Session, waiting: Iterable[SimulatedGang]) -> None:
             session=session, gang=gang, action=Action.PREEMPT, victims=victims, is_allowed=lambda _, __: True
         ).solve()
         if after is None:
-            turns.drop(gang)
+            failures.add(gang)
+            turns.pass_over(gang)
         else:
             session.become(after)
