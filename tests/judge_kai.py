@@ -138,15 +138,20 @@ def _rerun(record: Record) -> Iterator[tuple[str, str]]:
     held = {name: _unfolded(each["allocated"]) for name, each in record["trace"].items()}
     run = Run(world, _gangs(given["jobs"]))
     lost: set[tuple[int, str]] = set()
+    events = {(event["cycle"], _numbered(*event["job"][1:].split("-"))) for event in record["evictions"]}
+    theirs_lost: set[tuple[int, str]] = set()
     for cycle in range(given["cycles"]):
-        lost |= {(cycle, name) for name in run.cycle(cycle).evicted}
+        before = set(run.running)
+        done = run.cycle(cycle)
+        lost |= {(cycle, name) for name in done.evicted}
+        # KAI also records gangs that did not run yet and whose promise another gang takes.
+        theirs_lost |= {(cycle, name) for name in before.union(done.started) if (cycle, name) in events}
         now = run.held()
         if world.past is not None:
             world.past.add(now)
         for name, theirs in held.items():
             ours = now.get(name, NOTHING)[GPU]
             yield _differs(f"{record['name']}: held by {name} after cycle {cycle}", ours, theirs[cycle])
-    theirs_lost = {(event["cycle"], _numbered(*event["job"][1:].split("-"))) for event in record["evictions"]}
     for cycle, job in sorted(lost | theirs_lost):
         by = [who for who, events in (("qcheck", lost), ("KAI", theirs_lost)) if (cycle, job) in events]
         yield (

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import judge_kai
 import jsonschema
 import pytest
 from hypothesis import given, settings
@@ -282,3 +283,13 @@ def test_a_page_has_a_lane_for_each_queue(capsys: pytest.CaptureFixture[str]) ->
     assert code == 0
     assert "KAI 0.17, shard default" in out
     assert out.count('class="lane"') == 2
+
+
+RECORDED = Path(__file__).resolve().parent / "data" / "kai_traces.json"
+"""Traces of KAI 0.17's own actions, each of which depends on one detail of its order."""
+
+
+def test_recorded_traces_are_repeated() -> None:
+    compared = [*judge_kai.compared(RECORDED)]
+    assert len(compared) > 2000
+    assert [line for _, line in compared if line] == []

@@ -114,7 +114,9 @@ def _negative(field: str, least: int) -> GangFault | None:
     """Return the fault of a minimum below 0, which the API server rejects in the pod group that KAI creates."""
     if least >= 0:
         return None
-    return GangFault(f"{field} is {least}, and the API server rejects the pod group that KAI creates", "write 0 or more")
+    return GangFault(
+        f"{field} is {least}, and the API server rejects the pod group that KAI creates", "write 0 or more"
+    )
 
 
 def _of_training(job: Workload) -> KaiGang:

@@ -36,8 +36,15 @@ class QueueBounds(Value):
     created: float
 
 
+SortKey = tuple[bool, bool, int, bool, float, float]
+"""The order of a queue among its siblings, for what it holds and a change of that."""
+
+
 class Accounts:
-    """The queues of one shard and what they hold, including ancestors; `kept` is the part that nobody may preempt."""
+    """The queues of one shard and what they hold, including ancestors; `kept` is the part that nobody may preempt.
+
+    `sort_keys` are those computed so far; copies share them.
+    """
 
     def __init__(self, bounds: dict[str, QueueBounds], paths: dict[str, tuple[str, ...]], total: Vector) -> None:
         self.bounds = bounds
@@ -45,12 +52,14 @@ class Accounts:
         self.paths = paths
         self.held = dict.fromkeys(bounds, NOTHING)
         self.kept = dict.fromkeys(bounds, NOTHING)
+        self.sort_keys: dict[tuple[str, Vector, tuple[Vector, Vector]], SortKey] = {}
 
     def copy(self) -> Accounts:
         """Return an independent copy."""
         other = Accounts(self.bounds, self.paths, self.total)
         other.held.update(self.held)
         other.kept.update(self.kept)
+        other.sort_keys = self.sort_keys
         return other
 
     def become(self, other: Accounts) -> None:

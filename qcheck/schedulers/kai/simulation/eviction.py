@@ -18,12 +18,23 @@ if TYPE_CHECKING:
 
 
 class EvictionSearch:
-    """The search for the victims of one gang. `is_allowed` judges the gang and those that lose their place to it."""
+    """The search for the victims of one gang.
+
+    `waiting` are the gangs beside which it and the victims take their turns; `is_allowed` judges the gang and those that
+    lose their place to it.
+    """
 
     def __init__(
-        self, session: Session, gang: SimulatedGang, action: Action, victims: Iterable[Held], is_allowed: IsAllowed
+        self,
+        session: Session,
+        gang: SimulatedGang,
+        action: Action,
+        victims: Iterable[Held],
+        waiting: Iterable[SimulatedGang],
+        is_allowed: IsAllowed,
     ) -> None:
         self._session = session
+        self._waiting = [each for each in waiting if each is not gang]
         self._gang = gang
         self._by = Eviction(gang.name, action)
         self._victims = {held.gang.name: held for held in victims}
@@ -53,7 +64,8 @@ class EvictionSearch:
             found = self._try(gang, known)
             if found is not None:
                 return found
-        turns = Turns(self._session.accounts, (h.gang for h in self._victims.values()), for_victims=True)
+        victims, promised = (h.gang for h in self._victims.values()), self._session.promised
+        turns = Turns(self._session.accounts, victims, for_victims=True, promised=promised)
         names = {held.gang.name for held in known}
         more: list[Held] = []
         while (popped := turns.pop()) is not None:
@@ -100,17 +112,19 @@ class EvictionSearch:
         for held in victims:
             session.evict(held, self._by)
         leaving = {held.gang.name: held for held in victims}
-        turns = Turns(session.accounts, [gang, *(held.gang for held in victims)])
-        while (popped := turns.pop()) is not None:
+        turns, left = Turns(session.accounts, [gang, *(h.gang for h in victims), *self._waiting]), {gang.name, *leaving}
+        while left and (popped := turns.pop()) is not None:
+            if popped.name not in left:
+                turns.pass_over(popped, but=left)
+                continue
+            left.remove(popped.name)
             nodes = session.promise(popped)
-            if popped.name not in leaving:
+            if popped is gang:
                 if nodes is None:
                     return None
-            elif nodes == leaving[popped.name].nodes:
+            elif popped.name in self._session.running and nodes == leaving[popped.name].nodes:
                 session.keep(leaving.pop(popped.name))
-            elif nodes is not None:
-                leaving[popped.name] = replace(leaving[popped.name], nodes=nodes)
         losing = [h.gang for name, h in leaving.items() if name not in session.promised]
         if not self._is_allowed(gang, losing):
             return None
-        return session, [held for held in victims if held.gang.name in session.evicted]
+        return session, list(leaving.values())

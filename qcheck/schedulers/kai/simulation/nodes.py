@@ -26,7 +26,7 @@ class Floor:
         return Floor(self.idle, self.room)
 
     def place(self, pods: Sequence[Vector], *, later: bool) -> tuple[int, ...] | None:
-        """Take GPUs for pods, from nodes with little left first; None, with nothing taken, if they do not all fit.
+        """Take GPUs for pods, from nodes with little room first; None, with nothing taken, if they do not all fit.
 
         `later` also uses what leaving pods hold.
         """
@@ -50,6 +50,13 @@ class Floor:
         for node, pod in zip(held.nodes, held.gang.pods, strict=True):
             self._take(node, -pod[GPU], later=True)
 
+    def withdraw(self, held: Held) -> None:
+        """Free what a gang was promised. KAI counts its pods as leaving, although they hold nothing yet."""
+        for node, pod in zip(held.nodes, held.gang.pods, strict=True):
+            if node != NOWHERE:
+                self.room[node] += pod[GPU]
+                self.idle[node] -= pod[GPU]
+
     def release(self, held: Held) -> None:
         """Free a gang's GPUs: its pods are gone."""
         for node, pod in zip(held.nodes, held.gang.pods, strict=True):
@@ -61,7 +68,7 @@ class Floor:
             idle = self.idle[node]
             fits_now = asked <= min(idle, room)
             if fits_now or (later and asked <= room):
-                rank = (int(not fits_now), idle)
+                rank = (int(not fits_now), room)
                 if found is None or rank < least:
                     found, least = node, rank
         return found

@@ -11,9 +11,9 @@ from qcheck.schedulers.kai.simulation.gang import NOTHING, SimulatedGang, Vector
 from qcheck.schedulers.kai.simulation.queue_heap import QueueHeap
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
 
-    from qcheck.schedulers.kai.simulation.accounts import Accounts
+    from qcheck.schedulers.kai.simulation.accounts import Accounts, QueueBounds, SortKey
 
 WITHOUT_SHARE = 1000.0
 """The factor for what a queue holds if it may hold nothing."""
@@ -24,11 +24,20 @@ class Turns:
 
     KAI looks at a queue again only when it is the first among its siblings: the others keep their positions, and a
     queue above several counts with the gang of the one that was last the first.
-    `for_victims` reverses both orders: the queue and the gang that come last are the first to stop.
+    `for_victims` reverses both orders: the queue and the gang that come last are the first to stop. `promised` are the
+    names of victims that hold nothing yet.
     """
 
-    def __init__(self, accounts: Accounts, gangs: Iterable[SimulatedGang], *, for_victims: bool = False) -> None:
+    def __init__(
+        self,
+        accounts: Accounts,
+        gangs: Iterable[SimulatedGang],
+        *,
+        for_victims: bool = False,
+        promised: Container[str] = (),
+    ) -> None:
         self._accounts = accounts
+        self._promised = promised
         self._for_victims = for_victims
         self._top: QueueHeap[_Branch] = QueueHeap(self._is_before)
         self._latest: _Taken | None = None
@@ -56,23 +65,25 @@ class Turns:
             return None
         leaf = self._leaf()
         gang = leaf.gangs.pop()
-        leaf.popped = plus(leaf.popped, gang.total)
+        if self._for_victims:
+            leaf.popped = plus(leaf.popped, self._held(gang))
         self._leave(leaf)
         latest = self._latest
         is_repeated = latest is not None and latest.leaf is leaf and latest.gang.shape == gang.shape
         self._latest = _Taken(leaf, gang, is_repeated)
         return gang
 
-    def pass_over(self, gang: SimulatedGang) -> None:
+    def pass_over(self, gang: SimulatedGang, but: Container[str] = ()) -> None:
         """Pass over the gangs of the same shape that would be next, because the one just taken changes nothing.
 
-        Only the second of them shows that its queue is next: the first may owe its turn to outdated positions.
+        `but` are names of gangs to keep. Only the second gang shows that its queue is next: the first may owe its turn
+        to outdated positions.
         """
         latest = self._latest
         if latest is None or not latest.is_repeated:
             return
         leaf = latest.leaf
-        while leaf.gangs and leaf.gangs[-1].shape == gang.shape:
+        while leaf.gangs and leaf.gangs[-1].shape == gang.shape and leaf.gangs[-1].name not in but:
             leaf.gangs.pop()
             if not leaf.gangs:
                 self._leave(leaf)
@@ -101,8 +112,20 @@ class Turns:
             branch = branch.parent
 
     def _is_before(self, left: _Branch, right: _Branch) -> bool:
-        order = _compare(*(_Ranked(self._accounts, each.name, self._change(each)) for each in (left, right)))
+        ours, theirs = self._key(left), self._key(right)
+        if ours != theirs:
+            return (ours > theirs) is self._for_victims
+        bounds = self._accounts.bounds
+        order = _in_case_of_a_tie(bounds[left.name], bounds[right.name])
         return order >= 0 if self._for_victims else order < 0
+
+    def _key(self, branch: _Branch) -> SortKey:
+        accounts, change = self._accounts, self._change(branch)
+        state = (branch.name, accounts.held[branch.name], change)
+        key = accounts.sort_keys.get(state)
+        if key is None:
+            key = accounts.sort_keys[state] = _sort_key(accounts, branch.name, change)
+        return key
 
     def _change(self, branch: _Branch) -> tuple[Vector, Vector]:
         """Return what the best gang below a queue would add, and what the victims so far would remove."""
@@ -110,8 +133,11 @@ class Turns:
             branch = branch.below.first
         gang = branch.gangs[-1]
         if self._for_victims:
-            return NOTHING, plus(branch.popped, gang.total)
+            return NOTHING, plus(branch.popped, self._held(gang))
         return gang.total, NOTHING
+
+    def _held(self, victim: SimulatedGang) -> Vector:
+        return NOTHING if victim.name in self._promised else victim.total
 
 
 class _Taken(NamedTuple):
@@ -137,33 +163,22 @@ class _Branch:
         self.is_outdated = False
 
 
-class _Ranked:
-    """The sort key of a queue among its siblings."""
-
-    __slots__ = ("allocatable", "created", "key", "name")
-
-    def __init__(self, accounts: Accounts, name: str, change: tuple[Vector, Vector]) -> None:
-        bounds, held = accounts.bounds[name], accounts.held[name]
-        added, taken = change
-        with_gang = plus(held, added)
-        is_over = all(fair < amount for fair, amount in zip(bounds.fair, held, strict=True))
-        has_no_share = any(b == 0 and amount > 0 for b, amount in zip(bounds.allocatable, with_gang, strict=True))
-        self.name = name
-        self.allocatable = bounds.allocatable
-        self.created = bounds.created
-        self.key = (
-            is_over,
-            not within(with_gang, bounds.quota),
-            -bounds.priority,
-            has_no_share,
-            _dominant(minus(with_gang, taken), bounds.allocatable, accounts.total),
-            _dominant(held, bounds.allocatable, accounts.total),
-        )
+def _sort_key(accounts: Accounts, name: str, change: tuple[Vector, Vector]) -> SortKey:
+    bounds, held = accounts.bounds[name], accounts.held[name]
+    added, taken = change
+    with_gang = plus(held, added)
+    return (
+        all(fair < amount for fair, amount in zip(bounds.fair, held, strict=True)),
+        not within(with_gang, bounds.quota),
+        -bounds.priority,
+        any(b == 0 and amount > 0 for b, amount in zip(bounds.allocatable, with_gang, strict=True)),
+        _dominant(minus(with_gang, taken), bounds.allocatable, accounts.total),
+        _dominant(held, bounds.allocatable, accounts.total),
+    )
 
 
-def _compare(left: _Ranked, right: _Ranked) -> int:
-    if left.key != right.key:
-        return -1 if left.key < right.key else 1
+def _in_case_of_a_tie(left: QueueBounds, right: QueueBounds) -> int:
+    """Return the order of queues with equal sort keys: the one that may hold less is first, then the older one."""
     if is_tighter(left.allocatable, right.allocatable):
         return -1
     if is_tighter(right.allocatable, left.allocatable):

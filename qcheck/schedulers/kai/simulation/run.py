@@ -15,7 +15,7 @@ from qcheck.schedulers.kai.simulation.queue_order import Turns
 from qcheck.schedulers.kai.simulation.session import Action, Session
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from qcheck.schedulers.kai.hierarchy import Amounts, Hierarchy
     from qcheck.schedulers.kai.simulation.gang import Vector
@@ -109,9 +109,9 @@ class Run:
         session = self._session(shares, at)
         _allocate(session, present.values())
         if state.reclaims:
-            _reclaim(session, _left(session, present), state.multiplier)
+            _reclaim(session, present, state.multiplier)
         if state.preempts:
-            _preempt(session, _left(session, present))
+            _preempt(session, present)
         started = tuple(name for name in present if name in session.running or name in session.evicted)
         for name in started:
             del present[name]
@@ -184,9 +184,10 @@ class Run:
         return session
 
 
-def _left(session: Session, present: dict[str, SimulatedGang]) -> list[SimulatedGang]:
-    """Return the gangs that still wait in a cycle."""
-    return [gang for name, gang in present.items() if name not in session.running and name not in session.promised]
+def _waiting(session: Session, present: Mapping[str, SimulatedGang]) -> list[SimulatedGang]:
+    """Return the gangs that wait in a cycle without having been promised room in it."""
+    taken = session.running.keys() | session.promised.keys() | session.withdrawn
+    return [gang for name, gang in present.items() if name not in taken]
 
 
 def _allocate(session: Session, waiting: Iterable[SimulatedGang]) -> None:
@@ -197,9 +198,9 @@ def _allocate(session: Session, waiting: Iterable[SimulatedGang]) -> None:
             turns.pass_over(gang)
 
 
-def _reclaim(session: Session, waiting: Iterable[SimulatedGang], multiplier: float) -> None:
+def _reclaim(session: Session, present: Mapping[str, SimulatedGang], multiplier: float) -> None:
     """Evict gangs of other queues for those whose queues are below their share."""
-    turns, failures = Turns(session.accounts, waiting), SmallestFailures()
+    turns, failures = Turns(session.accounts, _waiting(session, present)), SmallestFailures()
     while (gang := turns.pop()) is not None:
         accounts = session.accounts
         if not reclaim.may_ask(accounts, gang) or not failures.is_worth_trying(gang):
@@ -207,14 +208,19 @@ def _reclaim(session: Session, waiting: Iterable[SimulatedGang], multiplier: flo
             continue
         victims = (
             held
-            for held in session.running.values()
+            for held in session.holders()
             if held.gang.queue != gang.queue
             and held.gang.is_preemptible
             and reclaim.may_lose(accounts, gang, held.gang.queue)
         )
         is_allowed = partial(reclaim.is_allowed, accounts.copy(), multiplier=multiplier)
         after = EvictionSearch(
-            session=session, gang=gang, action=Action.RECLAIM, victims=victims, is_allowed=is_allowed
+            session=session,
+            gang=gang,
+            action=Action.RECLAIM,
+            victims=victims,
+            waiting=_waiting(session, present),
+            is_allowed=is_allowed,
         ).solve()
         if after is None:
             failures.add(gang)
@@ -223,20 +229,25 @@ def _reclaim(session: Session, waiting: Iterable[SimulatedGang], multiplier: flo
             session.become(after)
 
 
-def _preempt(session: Session, waiting: Iterable[SimulatedGang]) -> None:
+def _preempt(session: Session, present: Mapping[str, SimulatedGang]) -> None:
     """Evict gangs of lower priority in the same queue."""
-    turns, failures = Turns(session.accounts, waiting), SmallestFailures()
+    turns, failures = Turns(session.accounts, _waiting(session, present)), SmallestFailures()
     while (gang := turns.pop()) is not None:
         if not failures.is_worth_trying(gang):
             turns.pass_over(gang)
             continue
         victims = (
             held
-            for held in session.running.values()
+            for held in session.holders()
             if held.gang.queue == gang.queue and held.gang.is_preemptible and held.gang.priority < gang.priority
         )
         after = EvictionSearch(
-            session=session, gang=gang, action=Action.PREEMPT, victims=victims, is_allowed=lambda _, __: True
+            session=session,
+            gang=gang,
+            action=Action.PREEMPT,
+            victims=victims,
+            waiting=_waiting(session, present),
+            is_allowed=lambda _, __: True,
         ).solve()
         if after is None:
             failures.add(gang)

@@ -8,6 +8,8 @@ from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.schedulers.kai.simulation.gang import Held
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from qcheck.schedulers.kai.simulation.accounts import Accounts
     from qcheck.schedulers.kai.simulation.gang import SimulatedGang
     from qcheck.schedulers.kai.simulation.nodes import Floor
@@ -31,7 +33,7 @@ class Session:
     """The state on which the actions of a cycle work.
 
     `running` are gangs by name; `evicted` those that leave, with the gang for which they leave; `promised` are gangs
-    that start in a later cycle, once there is room.
+    that start in a later cycle, once there is room; `withdrawn` are those that lose such a promise to another gang.
     """
 
     def __init__(self, accounts: Accounts, floor: Floor, running: dict[str, Held], at: int) -> None:
@@ -40,13 +42,15 @@ class Session:
         self.running = running
         self.at = at
         self.evicted: dict[str, tuple[Held, Eviction]] = {}
-        self.promised: set[str] = set()
+        self.promised: dict[str, Held] = {}
+        self.withdrawn: set[str] = set()
 
     def copy(self) -> Session:
         """Return an independent copy, for a trial."""
         other = Session(self.accounts.copy(), self.floor.copy(), dict(self.running), self.at)
         other.evicted.update(self.evicted)
         other.promised.update(self.promised)
+        other.withdrawn.update(self.withdrawn)
         return other
 
     def start(self, gang: SimulatedGang) -> bool:
@@ -67,25 +71,37 @@ class Session:
         nodes = self.floor.place(gang.pods, later=True)
         if nodes is not None:
             self.accounts.add(gang)
-            self.promised.add(gang.name)
+            self.promised[gang.name] = Held(gang, nodes, self.at)
+            self.withdrawn.discard(gang.name)
         return nodes
 
     def evict(self, held: Held, by: Eviction) -> None:
-        """Make a gang leave for another one."""
-        del self.running[held.gang.name]
+        """Make a gang leave for another one, or take back its promise."""
+        name = held.gang.name
         self.accounts.remove(held.gang)
+        if name in self.promised:
+            self.floor.withdraw(self.promised.pop(name))
+            if name not in self.evicted:
+                self.withdrawn.add(name)
+            return
+        del self.running[name]
         self.floor.leave(held)
-        self.evicted[held.gang.name] = (held, by)
+        self.evicted[name] = (held, by)
 
     def keep(self, held: Held) -> None:
         """Promise a leaving gang its own nodes, so that it stays."""
         name = held.gang.name
         del self.evicted[name]
-        self.promised.discard(name)
+        del self.promised[name]
         self.running[name] = held
+
+    def holders(self) -> Iterator[Held]:
+        """Yield the gangs that hold room or are promised some."""
+        yield from self.running.values()
+        yield from self.promised.values()
 
     def become(self, other: Session) -> None:
         """Adopt the state of a trial."""
         self.accounts.become(other.accounts)
         self.floor, self.running = other.floor, other.running
-        self.evicted, self.promised = other.evicted, other.promised
+        self.evicted, self.promised, self.withdrawn = other.evicted, other.promised, other.withdrawn
