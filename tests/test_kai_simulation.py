@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-import judge_kai
 import jsonschema
+import judge_kai
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
