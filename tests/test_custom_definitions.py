@@ -109,6 +109,21 @@ def test_cel_rules_see_the_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert said(tmp_path, "{size: 6}", monkeypatch) == [("QC003", "spec: Invalid value: most must be at least size")]
 
 
+@pytest.mark.skipif(not HAS_CEL, reason="needs cel-expr-python")
+def test_a_rule_that_takes_too_long_is_named_as_not_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = ", ".join(f"{{name: p{n}}}" for n in range(200))
+    assert said(tmp_path, f"{{size: 1, parts: [{parts}]}}", monkeypatch) == []
+    rule = "self.parts.all(a, self.parts.all(b, a.name == b.name || a != b))"
+    text = DEFINITION.replace(
+        "x-kubernetes-validations:", f'x-kubernetes-validations:\n                - {{rule: "{rule}"}}'
+    )
+    Path("crd.yaml").write_text(text, encoding="utf-8")
+    found = audit(["."])
+    assert not [f.message for f in found.findings if f.rule and f.rule.id in ("QC000", "QC003")]
+    [why] = [n.why for n in found.inputs.not_read if "CEL" in n.why]
+    assert why.endswith("takes too many iterations")
+
+
 def test_without_a_library_rules_are_named_as_not_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(name: str) -> object:
         raise ImportError(name)

@@ -648,3 +648,48 @@ def test_expressions_of_manifests_do_not_backtrack(repo: Path, capsys: pytest.Ca
     (repo / "kustomization.yaml").write_text(PATCHES)
     _, report = check(capsys)
     assert "HyperNode leaf has a member that matches no node" in [f["message"] for f in report["findings"]]
+
+
+DIGITS = "9" * 5000
+LONG_NUMBERS = f"""
+apiVersion: scheduling.run.ai/v2
+kind: Queue
+metadata: {{name: research}}
+spec:
+  preemptMinRuntime: {DIGITS}h
+  resources: {{gpu: {{quota: 1, limit: 8, overQuotaWeight: 1}}}}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {{name: a, namespace: team, labels: {{kai.scheduler/queue: research}}}}
+spec:
+  template:
+    metadata:
+      annotations:
+        kueue.x-k8s.io/podset-slice-required-topology-constraints: '[{{"topology": "rack", "size": 1e400}}]'
+        kai.scheduler/preemption-delay: {DIGITS}s
+    spec:
+      schedulerName: kai-scheduler
+      restartPolicy: Never
+      containers: [{{name: a, image: a, resources: {{limits: {{nvidia.com/mig-{DIGITS}g.5gb: 1}}}}}}]
+"""
+LONG_POOL = f"""
+resource "google_container_node_pool" "p" {{
+  name       = "p"
+  node_count = {DIGITS}
+  node_config {{
+    machine_type = "custom-{DIGITS}-1"
+    labels       = {{ x = var.a.{DIGITS} }}
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize("command", ["check", "capacity", "shares", "suggest"])
+def test_numbers_of_thousands_of_digits(repo: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+    (repo / "q.yaml").write_text(queue() + "---" + LONG_NUMBERS)
+    (repo / "pool.tf").write_text(LONG_POOL)
+    assert run([command, ".", "--format", "json"]) in (0, 1, 2)
+    said = capsys.readouterr()
+    assert "bug in qcheck" not in said.err
+    assert "QC000" not in said.out

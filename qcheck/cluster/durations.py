@@ -9,17 +9,21 @@ _UNITS = {
     "ns": Fraction(1, 10**9), "us": Fraction(1, 10**6), "µs": Fraction(1, 10**6), "μs": Fraction(1, 10**6),
     "ms": Fraction(1, 1000), "s": Fraction(1), "m": Fraction(60), "h": Fraction(3600),
 }  # fmt: skip
+_MOST_NANOSECONDS = 2**63
+_LONGEST = 400
+"""The longest text, in characters, that is tried; longer ones exceed 64 bits, apart from absurd cases."""
 _PART = r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)"
 _WHOLE = re.compile(rf"([+-]?)((?:{_PART})+|0)", re.ASCII)
 
 
 def go_seconds(text: str) -> Fraction | None:
     """Return the seconds of a duration as Go's `time.ParseDuration` reads it; None if invalid, like a bare number."""
-    found = _WHOLE.fullmatch(text)
+    found = _WHOLE.fullmatch(text) if len(text) <= _LONGEST else None
     if found is None:
         return None
     total = sum((Fraction(amount) * _UNITS[unit] for amount, unit in re.findall(_PART, found[2])), Fraction(0))
-    return -total if found[1] == "-" else total
+    signed = -total if found[1] == "-" else total
+    return signed if _fits(signed) else None
 
 
 _WITH_DAYS = re.compile(r"[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|[smhdw]))+)", re.ASCII)
@@ -36,7 +40,13 @@ _LONG = re.compile(r"(\d+)(ms|[smhdwy])", re.ASCII)
 
 def prometheus_seconds(text: str) -> Fraction | None:
     """Return the seconds of a Prometheus duration, such as `1w` or `1d12h`; None if it is invalid."""
-    parts = _LONG.findall(text)
+    parts = _LONG.findall(text) if len(text) <= _LONGEST else []
     if not parts or "".join(amount + unit for amount, unit in parts) != text:
         return None
-    return sum((int(amount) * (_UNITS.get(unit) or Fraction(_DAYS[unit])) for amount, unit in parts), Fraction(0))
+    total = sum((int(amount) * (_UNITS.get(unit) or Fraction(_DAYS[unit])) for amount, unit in parts), Fraction(0))
+    return total if _fits(total) else None
+
+
+def _fits(seconds: Fraction) -> bool:
+    """Return whether an amount fits into a duration of Go: whole nanoseconds in 64 bits."""
+    return -_MOST_NANOSECONDS <= seconds * 10**9 < _MOST_NANOSECONDS

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     Route = tuple[str | int, ...]
 
 NOT_INSTALLED = "no CEL library is installed (pip install 'kueue-qcheck[cel]')"
+_LOOPS = (".all(", ".exists(", ".exists_one(", ".map(", ".filter(")
 
 
 class CelRule(Value):
@@ -30,10 +31,11 @@ class CelRule(Value):
 
 
 class CelEvaluator:
-    """Evaluates rules, each compiled once."""
+    """Evaluates rules, each compiled once. `unfinished` are those that took too many iterations for some object."""
 
     def __init__(self) -> None:
         self._programs: dict[str, Any] = {}
+        self.unfinished: set[str] = set()
         try:
             library: Any = import_module("cel_expr_python.cel")
         except ImportError:
@@ -61,7 +63,11 @@ class CelEvaluator:
     def _holds(self, rule: CelRule, data: object) -> bool:
         """Return whether a rule holds, or cannot be evaluated. A rule that ends in an error does not hold."""
         program = self._program(rule.expression)
-        return program is None or program.eval(data={"self": data}).value() is True
+        try:
+            return program is None or program.eval(data={"self": data}).value() is True
+        except RuntimeError:  # more iterations than the library permits
+            self.unfinished.add(rule.expression)
+            return True
 
     def _program(self, expression: str) -> Any:
         """Return a compiled rule; None without a library, or if the library cannot compile it."""
@@ -80,6 +86,11 @@ class CelEvaluator:
         if self._environment is None:
             return [NOT_INSTALLED] if expressions else []
         return [f"the library does not support all of {e!r}" for e in expressions if self._program(e) is None]
+
+
+def has_loops(schema: Json) -> bool:
+    """Return whether any rule iterates over a list or map."""
+    return any(loop in rule.expression for rule in _all_rules(schema) for loop in _LOOPS)
 
 
 def rules(schema: Json) -> list[CelRule]:

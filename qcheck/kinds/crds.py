@@ -13,7 +13,7 @@ from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.kinds import structural_schemas
-from qcheck.kinds.cel import CelEvaluator
+from qcheck.kinds.cel import CelEvaluator, has_loops
 from qcheck.kinds.decode import DEFINITIONS
 from qcheck.kinds.rewrite import with_fixes
 from qcheck.kinds.schema.advice import advice
@@ -145,14 +145,26 @@ def _of_kueue(defined: Iterable[CustomDefinition]) -> Iterator[ServedVersions]:
 
 def unjudged(roots: list[Cursor], release: tuple[int, int]) -> list[tuple[str, str]]:
     """Return the path and reason for each definition of a present kind whose rules cannot all be evaluated."""
-    present = {(i.group, i.version, i.kind) for i in map(object_id, roots)}
+    present: dict[Key, list[Cursor]] = {}
+    for root in roots:
+        identity = object_id(root)
+        present.setdefault((identity.group, identity.version, identity.kind), []).append(root)
     found = []
     for key, each in definitions(roots).items():
         if key in present and replaces(each, release):
             found += [(each.place.origin.path, why) for why in structural_schemas.unjudged(each.schema, each.name)]
-            why = CelEvaluator().unjudged(each.schema)
+            why = [*CelEvaluator().unjudged(each.schema), *_unfinished(each.schema, present[key])]
             found += [(each.place.origin.path, f"a CEL rule of {each.name} was not judged: {w}") for w in why]
     return found
+
+
+def _unfinished(schema: Json, roots: list[Cursor]) -> list[str]:
+    """Return the reasons why rules cannot be evaluated for some of the objects."""
+    judge = CelEvaluator()
+    for root in roots if has_loops(schema) else ():
+        for _ in judge.failures(schema, defaulted(schema, pruned(schema, root.data))):
+            pass
+    return [f"{e!r} takes too many iterations" for e in sorted(judge.unfinished)]
 
 
 def _unknown(schema: Json, data: object, route: Route) -> Iterator[Failure]:

@@ -188,5 +188,5 @@ def _layers(text: str | None) -> tuple[TopologySlice, ...]:
     try:
         layers = json.loads(text)
         return tuple(TopologySlice(str(layer["topology"]), int(layer["size"])) for layer in layers)
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
         return ()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from qcheck.documents.document import Document
 
-_DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
+_DURATION = re.compile(r"(?:(\d{1,18})d)?(?:(\d{1,18})h)?(?:(\d{1,18})m)?(?:(\d{1,18})s)?")
 _UNITS = (86_400, 3_600, 60, 1)
 
 

@@ -12,7 +12,7 @@ from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.composed import Unresolved
 from qcheck.documents.hcl import Expression, parse_expression
 from qcheck.nodepools.terraform.comprehensions import for_object, for_tuple
-from qcheck.nodepools.terraform.functions import MOST, Failed, Fails, call, joined, text_of, whole
+from qcheck.nodepools.terraform.functions import LONGEST_NUMBER, MOST, Failed, Fails, call, joined, text_of, whole
 from qcheck.nodepools.terraform.heredoc import body_of, template_parts
 from qcheck.nodepools.terraform.operators import OPERATORS, is_true, logic, member, pairs
 from qcheck.nodepools.terraform.syntax_tree import attribute_name, parts
@@ -81,7 +81,8 @@ class _Evaluator:
     def number(self, tree: Node) -> Evaluated:
         written = str(tree.children[0])
         exponent = written.lower().partition("e")[2].strip("+-")
-        return Unresolved(written) if len(exponent) > 3 else whole(Fraction(written))
+        is_long = len(exponent) > 3 or len(written) > LONGEST_NUMBER
+        return Unresolved(written) if is_long else whole(Fraction(written))
 
     def string(self, tree: Node) -> Evaluated:
         found = [self.piece(p) for p in parts(tree)]
@@ -224,7 +225,8 @@ class _Evaluator:
 
     def index(self, tree: Node) -> Evaluated:
         if tree.data == "short_index":
-            return int(str(tree.children[-1]))
+            written = str(tree.children[-1])
+            return Unresolved(written) if len(written) > LONGEST_NUMBER else int(written)
         return self.term(tree)
 
     def splat(self, tree: Node) -> Evaluated:

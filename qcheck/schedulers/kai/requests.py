@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 GPU_FRACTION = "gpu-fraction"
 GPU_MEMORY = "gpu-memory"
 NUM_DEVICES = "gpu-fraction-num-devices"
-MIG = re.compile(r"nvidia\.com/mig-(\d+)g\.")
+MIG = re.compile(r"nvidia\.com/mig-(\d{1,9})g\.")
 """A MIG slice counts as its number of compute slices."""
 
 
