@@ -90,6 +90,46 @@ def test_what_the_schema_refuses(
     assert found[0][1].startswith(text)
 
 
+def test_an_object_may_fit_any_definition_of_its_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "b-other.yaml").write_text(DEFINITION.replace("[round, flat]", "[square]"), encoding="utf-8")
+    assert said(tmp_path, "{size: 1, shape: round}", monkeypatch) == []
+    assert said(tmp_path, "{size: 1, shape: square}", monkeypatch) == []
+    assert [rule for rule, _ in said(tmp_path, "{size: 1, shape: star}", monkeypatch)] == ["QC003"]
+
+
+def test_a_kustomization_changes_no_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "namePrefix: a-\nresources: [b-other.yaml]\n"
+    (tmp_path / "kustomization.yaml").write_text(text, encoding="utf-8")
+    (tmp_path / "b-other.yaml").write_text(DEFINITION.replace("[round, flat]", "[square]"), encoding="utf-8")
+    assert said(tmp_path, "{size: 1, shape: square}", monkeypatch) == []
+
+
+def test_a_hint_names_a_field_with_a_related_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    named = DEFINITION.replace("shape:", "storageConfig:")
+    Path("crd.yaml").write_text(named, encoding="utf-8")
+    helps = {}
+    for name in ("autoscalingConfig", "storageConfg", "storageConfiguration", "poolStorageConfig"):
+        Path("a-widget.yaml").write_text(f"{WIDGET}{{size: 1, {name}: round}}\n", encoding="utf-8")
+        found = audit(["."]).findings
+        helps[name] = next(f.help or "" for f in found if f.rule and f.rule.id == "QC004")
+    assert "storageConfig" not in helps.pop("autoscalingConfig")
+    assert set(helps.values()) == {"Write storageConfig."}
+
+
+def test_another_release_of_kueue_accepts_no_field_of_other_kinds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "kustomization.yaml").write_text(
+        "resources: [https://github.com/kubernetes-sigs/kueue/releases/download/v0.12.3/manifests.yaml]\n",
+        encoding="utf-8",
+    )
+    said(tmp_path, "{size: 1, siez: 2}", monkeypatch)
+    found = next(f for f in audit(["."]).findings if f.rule and f.rule.id == "QC004")
+    assert found.severity.value == "error"
+    assert "kueue" not in found.help
+
+
 def test_definitions_named_in_settings_hold_in_every_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name, text in {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from qcheck.cluster.value import TYPE_CHECKING
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
 
 FAR = 0.5
 """The maximum edit distance of a suggestion, as a fraction of the name's length."""
+MISSPELLED = 0.36
+"""The same for a field, unless the names begin with the same word, or one contains the other."""
+FIRST_WORD = re.compile(r"[A-Za-z][a-z0-9]*")
 MOST_COMPARED = 300
 """Among more names, only those one edit away are suggested: an index finds them without comparing all."""
 
@@ -21,6 +25,22 @@ def nearest(word: str, names: Iterable[str]) -> str | None:
     A swap of adjacent letters counts as one edit.
     """
     return _nearest(word, _once(frozenset(names)))
+
+
+def nearest_field(word: str, names: Iterable[str]) -> str | None:
+    """Return the closest name of a field; unrelated fields often share their last word, as `podSpec` and `jobSpec` do."""
+    near = nearest(word, names)
+    if near is None:
+        return None
+    one, other = word.lower(), near.lower()
+    is_related = one in other or other in one or _first_word(word) == _first_word(near)
+    return near if is_related or distance(one, other) <= MISSPELLED * max(len(one), len(other)) else None
+
+
+def _first_word(name: str) -> str:
+    """Return the first word of a name in camel case."""
+    found = FIRST_WORD.match(name)
+    return found[0].lower() if found else name
 
 
 @lru_cache(maxsize=64)

@@ -42,6 +42,7 @@ MEMORY: dict[tuple[str, int], tuple[int, ...]] = {
     ("B200", 180): (23, 45, 45, 90, 90, 180),
     ("B300", 288): (34, 67, 67, 135, 135, 269),
     ("GB200", 186): (23, 47, 47, 93, 93, 186),
+    ("GB200", 189): (24, 47, 47, 95, 95, 189),
     ("GB300", 288): (35, 70, 70, 139, 139, 278),
 }
 _FOURTHS: tuple[Starts, ...] = (((0, 1, 2, 3), 1), ((0, 2), 2), ((0,), 4))
@@ -49,6 +50,10 @@ QUARTERS: dict[tuple[str, int], tuple[str, ...]] = {
     ("A30", 24): ("1g.6gb", "2g.12gb", "4g.24gb"),
     ("RTX PRO 6000", 96): ("1g.24gb", "2g.48gb", "4g.96gb"),
 }
+
+
+ONCE = ("me", "me.all")
+"""The attributes that only one instance of a GPU can have: media extensions."""
 
 
 class MigLayout(Value):
@@ -91,12 +96,17 @@ def bare(model: str) -> str:
     return model.removesuffix(" PCIe")
 
 
+def without_attributes(profile: str) -> str:
+    """Return a profile without its attributes: `1g.24gb` for `1g.24gb+me`, `1g.24gb+gfx` and `1g.24gb-me`."""
+    return profile.partition("+")[0].removesuffix("-me")
+
+
 def is_possible(instances: Mapping[str, int], table: Mapping[str, Starts]) -> bool:
     """Return whether one GPU can hold all the instances. A profile with media extensions fits once per GPU."""
     rows: list[Starts] = []
     for profile, count in instances.items():
-        plain, _, attribute = profile.partition("+")
-        if plain not in table or count > MEMORY_SLICES or (attribute == "me" and count > 1):
+        plain, attribute = without_attributes(profile), profile.partition("+")[2]
+        if plain not in table or count > MEMORY_SLICES or (attribute in ONCE and count > 1):
             return False
         rows += [table[plain]] * count
     return _place(tuple(sorted(rows, key=lambda row: (-row[1], row[0]))), 0)
@@ -117,7 +127,7 @@ def _place(rows: tuple[Starts, ...], taken: int) -> bool:
 
 def placement_text(profile: str, table: Mapping[str, Starts]) -> str:
     """Return the placement in words: `3g.20gb takes 4 memory slices, starting at 0 or 4`."""
-    plain = profile.partition("+")[0]
+    plain = without_attributes(profile)
     if plain not in table:
         return f"it has no profile {profile}"
     starts, length = table[plain]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 
-from qcheck.cluster.did_you_mean import nearest
+from qcheck.cluster.did_you_mean import nearest_field
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
@@ -55,8 +55,13 @@ def is_definition(root: Cursor) -> bool:
 
 
 def definitions(roots: Iterable[Cursor]) -> dict[Key, CustomDefinition]:
-    """Return the served versions of all CustomResourceDefinitions, by group, version and kind."""
-    found: dict[Key, CustomDefinition] = {}
+    """Return the served versions of all CustomResourceDefinitions, by group, version and kind: the first of each."""
+    return {key: found[0] for key, found in alternatives(roots).items()}
+
+
+def alternatives(roots: Iterable[Cursor]) -> dict[Key, list[CustomDefinition]]:
+    """Return the different definitions of each served version: those of several releases, or a simplified one."""
+    found: dict[Key, list[CustomDefinition]] = {}
     for root in roots:
         if not is_definition(root):
             continue
@@ -65,7 +70,9 @@ def definitions(roots: Iterable[Cursor]) -> dict[Key, CustomDefinition]:
             schema, name = version["schema"]["openAPIV3Schema"], version["name"].text()
             if group and kind and name and isinstance(schema.data, dict) and version["served"].data is not False:
                 key = (group, name, kind)
-                found.setdefault(key, CustomDefinition(key, schema.data, Place(root.document, schema.route)))
+                known = found.setdefault(key, [])
+                if all(each.schema != schema.data for each in known):
+                    known.append(CustomDefinition(key, schema.data, Place(root.document, schema.route)))
     return found
 
 
@@ -113,21 +120,33 @@ def _help(path: str, failure: Failure) -> str:
 
 def validate_all(roots: list[Cursor], target: Target) -> list[Problem]:
     """Return the problems of all objects, validated against the inputs' CustomResourceDefinitions if they apply."""
-    defined = definitions(roots)
-    custom = {key: b for key, b in defined.items() if replaces(b, target.release)}
-    target = replace(target, installed=(*target.installed, *_of_kueue(defined.values())))
+    defined = alternatives(roots)
+    custom = {key: found for key, found in defined.items() if replaces(found[0], target.release)}
+    target = replace(target, installed=(*target.installed, *_of_kueue(found[0] for found in defined.values())))
     judge = CelEvaluator()
     problems: list[Problem] = []
     for root in roots:
         identity = object_id(root)
-        definition = custom.get((identity.group, identity.version, identity.kind))
-        if definition is None:
+        found = custom.get((identity.group, identity.version, identity.kind))
+        if found is None:
             problems += with_fixes(root, target, validate(root, target))
         else:
             quantities = [p for p in validate(root, target) if p.code.startswith("quantity")]
             problems += with_fixes(root, target, quantities)
-            problems += validate_custom(root, definition, judge)
+            problems += _by_the_best(root, found, judge)
     return problems
+
+
+def _by_the_best(root: Cursor, found: list[CustomDefinition], judge: CelEvaluator) -> list[Problem]:
+    """Return the problems of an object by the definition with the fewest: any of them may be installed."""
+    fewest: list[Problem] | None = None
+    for definition in found:
+        problems = list(validate_custom(root, definition, judge))
+        if not problems:
+            return []
+        if fewest is None or len(problems) < len(fewest):
+            fewest = problems
+    return fewest or []
 
 
 def _of_kueue(defined: Iterable[CustomDefinition]) -> Iterator[ServedVersions]:
@@ -179,7 +198,7 @@ def _unknown(schema: Json, data: object, route: Route) -> Iterator[Failure]:
             if not route and key in KEPT:
                 continue
             if key not in properties and not is_open:
-                near = nearest(key, list(properties))
+                near = nearest_field(key, list(properties))
                 steps = reversed((*route, key))
                 yield Failure("SCHEMA", key, steps, code=ProblemCode.UNKNOWN_FIELD, on_key=True, near=near)
             else:

@@ -12,7 +12,7 @@ from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.kinds.shared_fields import object_id
-from qcheck.pipeline.relevance import concerns_queues
+from qcheck.pipeline.relevance import DEFINITION, concerns_queues
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence, Set
@@ -54,7 +54,7 @@ def distinct(manifests: Sequence[Cursor], chart_files: Set[str] = frozenset()) -
     first, doubles = [], []
     for key, same in alike.items():
         differing = _differing(same) if len(same) > 1 else same
-        if key[0] == OWN_GROUP:
+        if key[0] == OWN_GROUP or key[1] == DEFINITION:
             first += differing
         else:
             first.append(same[0])

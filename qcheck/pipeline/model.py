@@ -73,7 +73,7 @@ def model(
     problems, not_read = _gaps(files, as_is, renders)
 
     def judged_by(release: Release, paths: Set[str]) -> list[Problem]:
-        written = [m for m in found.written if m.document.path in paths]
+        written = [m for m in found.written if m.document.path in paths or validation.is_definition(m)]
         other = replace(target, release=(release.major, release.minor))
         return [*_configuration(files, release)[1], *validation.refused(written, other)]
 

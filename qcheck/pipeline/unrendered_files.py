@@ -7,6 +7,7 @@ import posixpath
 from qcheck.cluster.problems import ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.kinds.decode import roots
+from qcheck.pipeline.validation import is_definition
 
 if TYPE_CHECKING:
     from qcheck.cluster.problems import Problem, Unread
@@ -56,9 +57,12 @@ class UnrenderedFiles(Value):
         )
 
     def objects(self) -> list[Cursor]:
-        """Return every object of the files that the cluster receives unchanged."""
+        """Return every object of the files that the cluster receives unchanged.
+
+        This includes the definitions of kinds, because kustomizations do not change schemas.
+        """
         found = (r for f in self.files for d in f.documents for r in roots(d))
-        return [r for r in found if not self.changed or spot(r) not in self.changed]
+        return [r for r in found if not self.changed or spot(r) not in self.changed or is_definition(r)]
 
 
 def spot(found: Cursor) -> Spot:

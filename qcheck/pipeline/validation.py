@@ -34,7 +34,12 @@ def described_kinds(documents: Iterable[Document]) -> set[tuple[str, str]]:
 
 def has_definitions(manifests: list[Cursor]) -> bool:
     """Return whether any object defines a kind, by which the others are then validated."""
-    return any(r.text_at("kind") == DEFINITION for r in manifests)
+    return any(map(is_definition, manifests))
+
+
+def is_definition(manifest: Cursor) -> bool:
+    """Return whether an object defines a kind."""
+    return manifest.text_at("kind") == DEFINITION
 
 
 def begin(manifests: list[Cursor], target: Target) -> Callable[[], list[Problem]]:

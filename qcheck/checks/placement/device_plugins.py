@@ -20,17 +20,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.labels import Taint
     from qcheck.cluster.workloads import DaemonSet
     from qcheck.supply.groups import NodeGroup
 
 PLUGINS = {
-    "nvidia.com/": "k8s-device-plugin|nvidia-device-plugin|nvidia-gpu-device-plugin",
+    "nvidia.com/": r"(?<![\w-])k8s-device-plugin|nvidia(?:-k8s|-gpu)?-device-plugin",
     "amd.com/": "amd-?gpu-device-plugin|rocm/k8s-device-plugin",
     "gpu.intel.com/": "intel-gpu-plugin",
     "habana.ai/": r"habana\S*-device-plugin|gaudi-device-plugin",
     "aws.amazon.com/neuron": "neuron-device-plugin",
 }
-"""The plugin of each family of resources, as regular expressions on its name or image."""
+"""The plugin of each family of resources, as regular expressions on its name or image.
+
+Plugins of other devices have similar names, such as `aws-efa-k8s-device-plugin`.
+"""
 
 
 @rule("QC213")
@@ -41,9 +45,12 @@ def device_plugin_cannot_land(cluster: Cluster) -> Iterator[Finding]:
     """
     for family, pattern in PLUGINS.items():
         plugins = [d for d in cluster.daemon_sets if re.search(pattern, _called(d))]
-        for group in supply_of(cluster).groups if plugins else ():
-            if _needs_a_plugin(group, family) and not any(_lands(cluster, p, group) for p in plugins):
-                yield _cannot_land(plugins[0], group, family)
+        if not plugins:
+            continue
+        needing = (group for group in supply_of(cluster).groups if _needs_a_plugin(group, family))
+        without = [group for group in needing if not any(_lands(cluster, p, group) for p in plugins)]
+        for groups in _by_cause(without, plugins[0]):
+            yield _cannot_land(plugins[0], groups, family)
 
 
 def _called(daemon_set: DaemonSet) -> str:
@@ -68,23 +75,31 @@ def _lands(cluster: Cluster, plugin: DaemonSet, group: NodeGroup) -> bool:
     return any(daemon_lands(cluster, plugin.template, c) != NONE for c in group.classes)
 
 
-def _cannot_land(plugin: DaemonSet, group: NodeGroup, family: str) -> Finding:
-    nodes = group.classes[0]
-    devices = names(sorted(r for r in nodes.machine.allocatable if r.startswith(family)))
-    repelling = untolerated(lasting(nodes.taints), plugin.template.tolerations)
+def _by_cause(groups: list[NodeGroup], plugin: DaemonSet) -> list[list[NodeGroup]]:
+    """Return the pools by the taint that a plugin does not tolerate; those that it does not select are together."""
+    found: dict[Taint | None, list[NodeGroup]] = {}
+    for group in groups:
+        found.setdefault(_repelling(plugin, group), []).append(group)
+    return list(found.values())
+
+
+def _repelling(plugin: DaemonSet, group: NodeGroup) -> Taint | None:
+    return next(iter(untolerated(lasting(group.classes[0].taints), plugin.template.tolerations)), None)
+
+
+def _cannot_land(plugin: DaemonSet, groups: list[NodeGroup], family: str) -> Finding:
+    devices = names(sorted({r for g in groups for r in g.classes[0].machine.allocatable if r.startswith(family)}))
+    taint, pools = _repelling(plugin, groups[0]), names(g.name for g in groups)
     place = plugin.template.place
-    if repelling:
+    if taint:
         where = place.at("tolerations")
-        why = f"does not tolerate the taint {repelling[0]} of {group.name}"
-        advice = f"Add a toleration of {repelling[0].key} to the DaemonSet."
+        why = f"does not tolerate the taint {taint} of {pools}"
+        advice = f"Add a toleration of {taint.key} to the DaemonSet."
     else:
         where = next((at for at in (place.at("nodeSelector"), place.at("affinity")) if at.exists), place)
-        why = f"does not select the nodes of {group.name}"
-        advice = f"Let the DaemonSet select {group.name}, or add the labels that it selects to these nodes."
-    return (
-        finding(where.key(), f"the device plugin {plugin.name} {why}, so their {devices} is never advertised")
-        .about(plugin.id)
-        .near(group.place, group.name)
-        .fixed_by(advice)
-        .with_data(pool=group.name, daemonSet=plugin.name)
-    )
+        why = f"does not select the nodes of {pools}"
+        advice = f"Let the DaemonSet select {pools}, or add the labels that it selects to these nodes."
+    found = finding(where.key(), f"the device plugin {plugin.name} {why}, so their {devices} is never advertised")
+    for group in groups:
+        found = found.near(group.place, group.name)
+    return found.about(plugin.id).fixed_by(advice).with_data(pool=pools, daemonSet=plugin.name)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from qcheck.checks.capacity.arithmetic import names, plural
 from qcheck.checks.registry import rule
-from qcheck.cluster.mig import families, families_like, is_possible, placement_text, placements
+from qcheck.cluster.mig import families, families_like, is_possible, placement_text, placements, without_attributes
 from qcheck.cluster.quantity import whole
 from qcheck.cluster.resources import GPU
 from qcheck.cluster.value import TYPE_CHECKING
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     Family = tuple[str, int]
 
 MIG = "nvidia.com/mig-"
+ATTRIBUTE = r"\.(me|gfx)\b"
+"""The attribute of a profile in the name of its resource, where a dot replaces the plus sign."""
 COUNT, PRODUCT, CONFIG = "nvidia.com/gpu.count", "nvidia.com/gpu.product", "nvidia.com/mig.config"
 
 
@@ -43,7 +47,7 @@ def mig_geometry_impossible(cluster: Cluster) -> Iterator[Finding]:
 def _of_layout(layout: MigLayout) -> Iterator[Finding]:
     """Report a layout that is impossible on every GPU with all of its profiles."""
     tables = {family: placements(*family) for family in families()}
-    plain = {profile.partition("+")[0] for profile in layout.instances}
+    plain = {without_attributes(profile) for profile in layout.instances}
     able = [family for family, table in tables.items() if plain <= table.keys()]
     if any(is_possible(layout.instances, tables[family]) for family in able):
         return
@@ -54,7 +58,7 @@ def _of_layout(layout: MigLayout) -> Iterator[Finding]:
         yield _near_all(finding(first, message), layout).likely().with_data(layout=layout.name)
         return
     table = tables[able[0]]
-    taken = sum(table[p.partition("+")[0]][1] * n for p, n in layout.instances.items())
+    taken = sum(table[without_attributes(p)][1] * n for p, n in layout.instances.items())
     message = (
         f"MIG layout {layout.name} divides a GPU into {cut}, which {_models(able)} cannot hold: "
         f"{'; '.join(placement_text(p, table) for p in layout.instances)} ({taken} slices in all)"
@@ -78,13 +82,13 @@ def _on_nodes(cluster: Cluster, layout: MigLayout) -> Iterator[Finding]:
 
 
 def _is_able(layout: MigLayout, table: dict[str, Starts]) -> bool:
-    return all(p.partition("+")[0] in table for p in layout.instances) and is_possible(layout.instances, table)
+    return all(without_attributes(p) in table for p in layout.instances) and is_possible(layout.instances, table)
 
 
 def _unable(layout: MigLayout, group: NodeGroup, found: list[Family]) -> Finding:
     cut = " + ".join(f"{n} x {profile}" for profile, n in layout.instances.items())
     table = placements(*found[0])
-    unknown = [p for p in layout.instances if p.partition("+")[0] not in table]
+    unknown = [p for p in layout.instances if without_attributes(p) not in table]
     why = f"its profiles are {names(table, most=len(table))}"
     if not unknown:
         why = "; ".join(placement_text(p, table) for p in layout.instances)
@@ -116,7 +120,7 @@ def _of_nodes(group: NodeGroup, node_class: NodeClass) -> Iterator[Finding]:
     product = node_class.machine.model or node_class.labels.get(PRODUCT, "")
     found = families_like(product.partition("-MIG-")[0])
     instances = {
-        r.removeprefix(MIG).replace(".me", "+me"): n
+        re.sub(ATTRIBUTE, r"+\1", r.removeprefix(MIG)): n
         for r, n in node_class.machine.allocatable.items()
         if r.startswith(MIG) and n
     }
@@ -128,7 +132,7 @@ def _of_nodes(group: NodeGroup, node_class: NodeClass) -> Iterator[Finding]:
 def _impossible(
     group: NodeGroup, node_class: NodeClass, family: Family, instances: dict[str, int], table: dict[str, Starts]
 ) -> Finding | None:
-    unknown = [p for p in instances if p.partition("+")[0] not in table]
+    unknown = [p for p in instances if without_attributes(p) not in table]
     if unknown:
         message = (
             f"the nodes of {group.name} declare MIG instances {names(unknown)}; an {_models([family])} has the "
@@ -159,7 +163,7 @@ def _too_many(
 
 def _place(group: NodeGroup, profile: str) -> Place:
     """Return the place of a profile's instances, or the group itself."""
-    resource = MIG + profile.replace("+me", ".me")
+    resource = MIG + profile.replace("+", ".")
     root = group.nodes[0].place if group.nodes else group.place
     for part in ("spec", "status"):
         if root.at(part, "allocatable", resource).exists:
