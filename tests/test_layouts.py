@@ -33,6 +33,12 @@ STATUS_ONLY = (
     "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: team}\nstatus: {readyReplicas: 1}\n"
 )
 
+COMPUTED_NAME = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: ($DRIVER)\n  namespace: team\nspec: {}\n"
+COMPUTED_LABEL = "apiVersion: v1\nkind: Pod\nmetadata:\n  labels:\n    version: ($VERSION)\n"
+COMPUTED_KEY = (
+    "apiVersion: v1\nkind: Pod\nmetadata: {name: driver, namespace: team}\nspec:\n  (volumes[0] != `[]`): true\n"
+)
+
 
 @pytest.mark.parametrize(
     ("path", "text", "is_read"),
@@ -42,6 +48,10 @@ STATUS_ONLY = (
         ("tests/a/job.yaml", UNFINISHED, True),
         ("tests/b/01-assert.yaml", UNFINISHED, False),
         ("tests/b/01-asserted.yaml", UNFINISHED, True),
+        ("tests/assertions/driver.yaml", COMPUTED_NAME, False),
+        ("tests/assertions/driver.yaml", COMPUTED_KEY, False),
+        ("tests/assertions/driver.yaml", COMPUTED_LABEL, False),
+        ("tests/assertions/driver.yaml", COMPUTED_KEY.replace("(volumes", "volumes"), True),
         ("policies/web.yaml", STATUS_ONLY, False),
         ("policies/web.yaml", STATUS_ONLY.replace("status:", "metadate:"), True),
     ],

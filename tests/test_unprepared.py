@@ -371,6 +371,7 @@ kind: Deployment
 metadata: {{name: manager, namespace: system}}
 spec: {{template: {{spec: {{containers: [{CONTAINER}]}}}}}}
 """
+WITH_IMAGE = PARTIAL.replace("name: manager, args", "name: manager, image: manager, args")
 WHOLE_JOB = """\
 apiVersion: batch/v1
 kind: Job
@@ -386,6 +387,8 @@ DELETED = "$patch: delete\napiVersion: batch/v1\nkind: Job\nmetadata: {name: tra
         ("config/metrics.yaml", PARTIAL, True),
         ("base/manager_metrics_patch.yaml", PARTIAL, True),
         ("base/patches/metrics.yaml", PARTIAL, True),
+        ("base/manager_image_patch.yaml", WITH_IMAGE, True),
+        ("config/manager.yaml", WITH_IMAGE, False),
         ("base/exclude.yaml", DELETED, True),
         ("base/dispatch.yaml", PARTIAL, False),
         ("config/patch-job.yaml", WHOLE_JOB.replace("SELECTOR", "{matchLabels: {a: b}}"), False),

@@ -44,6 +44,8 @@ PARTIAL = ("assert", "error", "patch", "update", "delete")
 """Operations of a test whose files contain only parts of objects, which are compared or changed."""
 BINDING = r"(?m)^[^\n#]*:[ \t]*[\"']?\(\$\w"
 """A value that Chainsaw computes, such as `($namespace)`."""
+EXPRESSION = BINDING + r"|^[ \t-]*[\"']?\([^\n]*\)[\"']?[ \t]*:"
+"""The same, or a key that Chainsaw evaluates, such as `(containers[?name == 'a'])`."""
 STEP = re.compile(r"\d+-(?:(?:assert|errors)[-.]|error\.)")
 """The start of the file name of a test step that only compares objects."""
 
@@ -86,7 +88,11 @@ def _is_unused(file: Loaded, folders: Set[str]) -> bool:
     if not (posixpath.normpath(folder) in folders or is_named):
         return False
     found = list(_objects(file))
-    return bool(found) and all(map(_is_incomplete, found))
+    return bool(found) and all(_is_incomplete(each) or (is_named and _lacks_selector(each)) for each in found)
+
+
+def _lacks_selector(found: Cursor) -> bool:
+    return _group_kind(found) in WITH_SELECTOR and not found["spec"]["selector"].exists
 
 
 def _has_directive(text: str) -> bool:
@@ -114,6 +120,8 @@ def expected_states(loaded: Sequence[Loaded]) -> list[files.NotLoaded]:
     for file in loaded:
         path = file.text.path
         if posixpath.normpath(path) in of_tests or STEP.match(posixpath.basename(path)):
+            found.append(files.NotLoaded(path, OF_A_TEST, failed=False))
+        elif "(" in file.text.text and re.search(EXPRESSION, file.text.text) and _has_expressions(file):
             found.append(files.NotLoaded(path, OF_A_TEST, failed=False))
         elif "\nstatus:" in file.text.text and _is_only_a_status(file):
             found.append(files.NotLoaded(path, OF_A_STATUS, failed=False))
@@ -143,6 +151,30 @@ def _operations(data: object) -> Iterator[tuple[str, str]]:
                 yield str(key), value["file"]
             else:
                 yield from _operations(value)
+
+
+def _has_expressions(file: Loaded) -> bool:
+    """Return whether an object has names or keys that a test computes, which no object can have."""
+    return any(any(map(_is_computed, _named(each))) or _has_key(each.data) for each in _objects(file))
+
+
+def _named(found: Cursor) -> Iterator[str]:
+    """Yield the name, the namespace and the labels of an object."""
+    metadata = found["metadata"]
+    yield from (metadata.text_at("name"), metadata.text_at("namespace"))
+    labels = metadata["labels"].data
+    yield from (v for v in labels.values() if isinstance(v, str)) if isinstance(labels, dict) else ()
+
+
+def _has_key(data: object) -> bool:
+    """Return whether any key below is an expression."""
+    if isinstance(data, list):
+        return any(map(_has_key, data))
+    return isinstance(data, dict) and (any(_is_computed(str(key)) for key in data) or any(map(_has_key, data.values())))
+
+
+def _is_computed(text: str) -> bool:
+    return text.startswith("(") and text.endswith(")")
 
 
 def _is_only_a_status(file: Loaded) -> bool:
