@@ -119,9 +119,8 @@ def expected_states(loaded: Sequence[Loaded]) -> list[files.NotLoaded]:
     found = []
     for file in loaded:
         path = file.text.path
-        if posixpath.normpath(path) in of_tests or STEP.match(posixpath.basename(path)):
-            found.append(files.NotLoaded(path, OF_A_TEST, failed=False))
-        elif "(" in file.text.text and re.search(EXPRESSION, file.text.text) and _has_expressions(file):
+        is_step = STEP.match(posixpath.basename(path)) is not None
+        if is_step or posixpath.normpath(path) in of_tests or _has_expressions(file):
             found.append(files.NotLoaded(path, OF_A_TEST, failed=False))
         elif "\nstatus:" in file.text.text and _is_only_a_status(file):
             found.append(files.NotLoaded(path, OF_A_STATUS, failed=False))
@@ -155,6 +154,8 @@ def _operations(data: object) -> Iterator[tuple[str, str]]:
 
 def _has_expressions(file: Loaded) -> bool:
     """Return whether an object has names or keys that a test computes, which no object can have."""
+    if "(" not in file.text.text or re.search(EXPRESSION, file.text.text) is None:
+        return False
     return any(any(map(_is_computed, _named(each))) or _has_key(each.data) for each in _objects(file))
 
 
