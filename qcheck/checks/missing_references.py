@@ -30,11 +30,16 @@ def by_name(uses: Iterable[Reference]) -> dict[str, list[Reference]]:
     return grouped
 
 
-def missing(cluster: Cluster, what: str, uses: list[Reference], known: Iterable[str], consequence: str) -> Finding:
-    """Return one finding for all uses of a missing name: `what` is its kind, `consequence` the effect on its users."""
+def missing(
+    cluster: Cluster, what: str, uses: list[Reference], known: Iterable[str], consequence: str, sure: bool = True
+) -> Finding:
+    """Return one finding for all uses of a missing name: `what` is its kind, `consequence` the effect on its users.
+
+    Unless `sure`, the object may exist elsewhere.
+    """
     first, *others = uses
     near = nearest(first.name, known)
-    certain = cluster.has_all(what)
+    certain = sure and cluster.has_all(what)
     fact = f"{what} {first.name} does not exist" if certain else f"no {what} {first.name} was read"
     found = finding(first.place, f"{fact}: {consequence}").about(first.by).likely(not certain)
     for other in others:

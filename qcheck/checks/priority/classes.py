@@ -40,6 +40,7 @@ def priority_class_missing(cluster: Cluster) -> Iterator[Finding]:
                 uses,
                 cluster.workload_priority_class,
                 f"Kueue creates no Workload for {users(uses)}",
+                sure=_has_queues(cluster),
             )
             if name in cluster.priority_class:
                 found = found.near(
@@ -55,6 +56,11 @@ def priority_class_missing(cluster: Cluster) -> Iterator[Finding]:
                     cluster.workload_priority_class[name].name_place, "a WorkloadPriorityClass does not apply to pods"
                 )
             yield found
+
+
+def _has_queues(cluster: Cluster) -> bool:
+    """Return whether any object of Kueue was read; otherwise, all of them are probably defined elsewhere."""
+    return bool(cluster.workload_priority_classes or cluster.queues or cluster.local_queues)
 
 
 def _pod_classes(cluster: Cluster) -> Iterator[Reference]:

@@ -67,7 +67,18 @@ def local_queue_missing(cluster: Cluster) -> Iterator[Finding]:
         known = cluster.local_queue_names.get(namespace, ())
         uses = [Reference(queue, w.queue_place, w.id) for w in workloads]
         consequence = f"namespace {namespace} has no such queue for {users(uses)}"
-        yield missing(cluster, "LocalQueue", uses, known, consequence).with_data(namespace=namespace)
+        found = missing(cluster, "LocalQueue", uses, known, consequence).with_data(namespace=namespace)
+        yield _or_unplaced(cluster, found, namespace, queue)
+
+
+def _or_unplaced(cluster: Cluster, found: Finding, namespace: str, queue: str) -> Finding:
+    """Return the finding as a warning if a queue of that name has no namespace, and so may be applied in any."""
+    for local in cluster.local_queues_named.get(queue, ()):
+        if not local.place.at("metadata", "namespace").exists:
+            caption = f"without a namespace, it is in {local.namespace} unless it is applied with `-n {namespace}`"
+            advice = f"Add `namespace: {namespace}` to the metadata of the LocalQueue."
+            return found.likely().near(local.place.at("metadata", "name"), caption).fixed_by(advice)
+    return found
 
 
 def _no_queue(missed: dict[tuple[str, str], list[Workload]]) -> Finding:
