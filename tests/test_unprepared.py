@@ -541,3 +541,18 @@ def test_a_list_of_objects_is_read(
     assert "QC402" in {f["rule"] for f in report["findings"]}
     front(["check", ".", "--fix", "--quiet"])
     assert json.loads((tmp_path / name).read_text())[0]["apiVersion"] == "kueue.x-k8s.io/v1beta2"
+
+
+EKSCTL = """\
+apiVersion: eksctl.io/v1alpha5
+kind: ClusterConfig
+metadata: {name: training, region: us-west-2}
+managedNodeGroups: [{name: gpus, instanceType: p5.48xlarge, desiredCapacity: COUNT}]
+"""
+
+
+def test_two_files_of_eksctl_with_one_name_are_alternatives(repository: Path) -> None:
+    files = {"conf/small.yaml": EKSCTL.replace("COUNT", "2"), "conf/large.yaml": EKSCTL.replace("COUNT", "16")}
+    assert said(repository, files, "QC011") == [("QC011", "warning")]
+    (found,) = [f for f in audit(["."]).findings if f.rule and f.rule.id == "QC011"]
+    assert found.message.startswith("ClusterConfig training is defined twice")

@@ -28,6 +28,9 @@ CLUSTER_SCOPED = frozenset(
 )  # fmt: skip
 CLUSTER_SCOPED_OF_GROUP = frozenset(
     {("scheduling.run.ai", "Queue"), ("kai.scheduler", "Config"), ("scheduling.volcano.sh", "Queue")}
+    | {("karpenter.sh", "NodePool"), ("karpenter.sh", "NodeClaim"), ("karpenter.k8s.aws", "EC2NodeClass")}
+    | {("karpenter.azure.com", "AKSNodeClass"), ("compute.coreweave.com", "NodePool")}
+    | {("cloud.google.com", "ComputeClass"), ("eksctl.io", "ClusterConfig")}
 )
 """Cluster-scoped kinds whose names other groups use for namespaced kinds."""
 

@@ -34,6 +34,8 @@ ONE_AT_A_TIME = frozenset(
     | {"RayCluster", "SparkApplication", "AppWrapper", "Pod"}
 )
 """Kinds that people submit, and delete before they submit another one with the same name."""
+EKSCTL = "eksctl.io/"
+"""The API group of eksctl's files, which are no objects of a cluster."""
 OF_EACH_CLUSTER = frozenset(
     {"ResourceFlavor", "ClusterQueue", "LocalQueue", "Cohort", "Topology", "WorkloadPriorityClass", "Namespace"}
     | {"AdmissionCheck", "PriorityClass", "ConfigMap", "Configuration"}
@@ -52,6 +54,8 @@ def doubt_of(definitions: Sequence[Cursor], top: str, is_multikueue: bool) -> st
     words = [set(WORD.findall(posixpath.dirname(path).lower())) for path in paths]
     if any(found & SHOWN for found in words) or set.intersection(*words) & TESTS:
         return " (in examples or tests)"
+    if all(found.text_at("apiVersion").startswith(EKSCTL) for found in definitions):
+        return " (eksctl creates a cluster from one file)"
     if all(found.text_at("kind") in ONE_AT_A_TIME for found in definitions):
         return " (one may replace the other)"
     if _are_steps(paths):
