@@ -25,6 +25,7 @@ TEMPLATES = [
     ("q.yaml", QUEUE.format("@@QUEUE@@"), "placeholder"),
     ("q.yaml", QUEUE.format("team-%TEAM%"), "placeholder"),
     ("q.yaml", QUEUE.format("TEAM_QUEUE"), "placeholder"),
+    ("q.yaml", QUEUE.format("SET BY THE OPERATOR"), "placeholder"),
     ("q.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: NAMESPACE}\n", "placeholder"),
     ("q.yaml", "apiVersion: v1\nkind: Pod\nspec:\n  serviceAccountName: V_KSA\n", "placeholder"),
     ("q.yaml", QUEUE.format("a") + "spec: {x: [{nominalQuota: NUM_GPUS}]}\n", "placeholder"),

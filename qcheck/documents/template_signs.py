@@ -13,7 +13,7 @@ PLACEHOLDER = (
     r"|PLACEHOLDER|REPLACE_?ME|CHANGE_?ME|YOUR_"
 )
 """The start of a placeholder; `templates` recognises whole ones. The digest of an image is not one."""
-IN_CAPITALS = re.compile(r""":(?<!- name:)[ \t]+["']?(?:[A-Z][A-Z0-9]*_|NAMESPACE\b)""")
+IN_CAPITALS = re.compile(r""":(?<!- name:)[ \t]+["']?(?:[A-Z][A-Z0-9]*_|NAMESPACE\b|[A-Z]+ [A-Z]+\b)""")
 """A word that may be the name of a variable in place of a value. Items of lists with such names are environment variables."""
 INSIDE = re.compile(r"_[A-Z][A-Z0-9]*_")
 """A variable inside a lower-case name, such as `job_ID_`."""

@@ -29,8 +29,9 @@ PLACEHOLDER = re.compile(
 """Placeholders that people fill in: `<NUM_NODES>`, `$IMAGE`, `__GPUS__`, `@@NAME@@`, `job-{}`, `...`."""
 NO_YAML = re.compile(r"(?<=: )(?:@@?[A-Za-z]\w*@@?|%%?[A-Za-z]\w*%%?)")
 """An unquoted placeholder as a value that makes the document invalid YAML."""
-CAPITALS = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|NAMESPACE|[a-z0-9-]*_[A-Z][A-Z0-9]*_[a-z0-9-]*")
-"""A variable such as `NUM_NODES` or `_ID_`: a placeholder where a number or a lower-case name is needed."""
+CAPITALS = re.compile(r"[A-Z][A-Z0-9]*(?:[_ ][A-Z0-9]+)+|NAMESPACE|[a-z0-9-]*_[A-Z][A-Z0-9]*_[a-z0-9-]*")
+"""A variable such as `NUM_NODES` or `_ID_`, or words such as `FILLED BY AN OPERATOR`: a placeholder where a number or a
+lower-case name is needed."""
 NAMES_AND_NUMBERS = frozenset(
     {
         "claimName",
@@ -74,6 +75,7 @@ FREE_TEXT = frozenset(
         "lifecycle",
         "literals",
         "livenessProbe",
+        "openAPIV3Schema",
         "readinessProbe",
         "startupProbe",
         "stringData",

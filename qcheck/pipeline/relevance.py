@@ -70,6 +70,8 @@ def _names_a_scheduler(text: str) -> bool:
 
 def concerns_nodes_or_queues(found: Cursor) -> bool:
     """Return whether an object concerns queues, or takes accelerators of nodes."""
+    if found.text_at("kind") == DEFINITION:
+        return False
     return concerns_queues(found) or _takes_accelerators(found.data)
 
 
