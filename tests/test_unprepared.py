@@ -556,3 +556,14 @@ def test_two_files_of_eksctl_with_one_name_are_alternatives(repository: Path) ->
     assert said(repository, files, "QC011") == [("QC011", "warning")]
     (found,) = [f for f in audit(["."]).findings if f.rule and f.rule.id == "QC011"]
     assert found.message.startswith("ClusterConfig training is defined twice")
+
+
+def test_copies_of_several_releases_are_alternatives_of_the_current_definition(repository: Path) -> None:
+    files = {
+        f"install/v0.1.{at}/all.yaml": FLAVOR.replace("metadata: {", f"metadata: {{annotations: {{a: b{at}}}, ")
+        for at in (1, 2)
+    }
+    assert said(repository, {"config/all.yaml": FLAVOR, **files}, "QC011") == [("QC011", "warning")]
+    del files["install/v0.1.2/all.yaml"]
+    (repository / "install/v0.1.2/all.yaml").unlink()
+    assert said(repository, {"config/all.yaml": FLAVOR, **files}, "QC011") == [("QC011", "error")]

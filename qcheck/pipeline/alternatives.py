@@ -35,7 +35,7 @@ ONE_AT_A_TIME = frozenset(
 )
 """Kinds that people submit, and delete before they submit another one with the same name."""
 EKSCTL = "eksctl.io/"
-"""The API group of eksctl's files, which are no objects of a cluster."""
+"""The API group of eksctl's files, which define clusters."""
 OF_EACH_CLUSTER = frozenset(
     {"ResourceFlavor", "ClusterQueue", "LocalQueue", "Cohort", "Topology", "WorkloadPriorityClass", "Namespace"}
     | {"AdmissionCheck", "PriorityClass", "ConfigMap", "Configuration"}
@@ -62,7 +62,8 @@ def doubt_of(definitions: Sequence[Cursor], top: str, is_multikueue: bool) -> st
         return " (one step may replace another)"
     if len(set(map(posixpath.dirname, paths))) > 1:
         releases = {tuple(RELEASE.findall(posixpath.dirname(path))) for path in paths}
-        return " (for several releases)" if len(releases) > 1 and () not in releases else ""
+        several = (len(releases) > 1 and () not in releases) or len(releases - {()}) > 1
+        return " (for several releases)" if several else ""
     texts = {found.document.path: found.document.text for found in definitions}
     return (
         " (the files seem to be variants)" if len(texts) == len(paths) and _are_variants(list(texts.values())) else ""

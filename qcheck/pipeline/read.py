@@ -5,6 +5,8 @@ Relevance is decided here, because it depends on all decoders.
 
 from __future__ import annotations
 
+import re
+
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.documents.load import load
 from qcheck.kinds.decode import mentions_settings, recognises
@@ -15,7 +17,7 @@ from qcheck.pipeline.relevance import concerns_queues_text
 from qcheck.sources import files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence, Set
 
     from qcheck.documents.limits import Limits
     from qcheck.documents.load import Loaded
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
 
 LARGE = 2_000_000
 """The size in bytes from which a second process pays for its start."""
+
+
+WRITTEN = r"apiVersion[\"']?\s*:\s*[\"']?"
+"""The text before the version of an object, in YAML and JSON."""
 
 
 def unwatched(stage: str, done: int, total: int) -> None:
@@ -106,12 +112,17 @@ def _described(some: Sequence[Loaded], loaded: Sequence[Loaded], limits: Limits)
     def is_described(api_version: str, kind: str, text: str) -> bool:
         return (api_version, kind) in kinds or is_wanted(api_version, kind, text)
 
+    versions = {version for version, _ in kinds}
     return [
-        load(f.text.text, f.text.path, limits, is_described)
-        if f.passed_over and any(version in f.text.text for version, _ in kinds)
-        else f
+        load(f.text.text, f.text.path, limits, is_described) if f.passed_over and _has_object(f, versions) else f
         for f in some
     ]
+
+
+def _has_object(file: Loaded, versions: Set[str]) -> bool:
+    """Return whether a file seems to have an object of one of the versions; definitions only name them."""
+    text = file.text.text
+    return any(version in text and re.search(WRITTEN + re.escape(version), text) for version in versions)
 
 
 def edited_files(loaded: Sequence[Loaded], texts: Mapping[str, str], limits: Limits) -> dict[str, Loaded]:
