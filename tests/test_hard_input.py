@@ -673,6 +673,12 @@ spec:
       restartPolicy: Never
       containers: [{{name: a, image: a, resources: {{limits: {{nvidia.com/mig-{DIGITS}g.5gb: 1}}}}}}]
 """
+LONG_CRON = f"""
+apiVersion: batch/v1
+kind: CronJob
+metadata: {{name: a, namespace: team}}
+spec: {{schedule: "{DIGITS}/{DIGITS} * * * *"}}
+"""
 LONG_POOL = f"""
 resource "google_container_node_pool" "p" {{
   name       = "p"
@@ -687,7 +693,7 @@ resource "google_container_node_pool" "p" {{
 
 @pytest.mark.parametrize("command", ["check", "capacity", "shares", "suggest"])
 def test_numbers_of_thousands_of_digits(repo: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
-    (repo / "q.yaml").write_text(queue() + "---" + LONG_NUMBERS)
+    (repo / "q.yaml").write_text(queue() + "---" + LONG_NUMBERS + "---" + LONG_CRON)
     (repo / "pool.tf").write_text(LONG_POOL)
     assert run([command, ".", "--format", "json"]) in (0, 1, 2)
     said = capsys.readouterr()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from qcheck.cluster.quantity import whole
+
 _BOUNDS = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 6))
 _FIELDS = ("minute", "hour", "day of the month", "month", "day of the week")
 _MONTHS = {
@@ -35,7 +37,7 @@ def schedule_fault(text: str) -> str | None:
 def _is_range(part: str, at: int) -> bool:
     """Return whether a part is `*`, `?`, a number, name or range, with or without a step."""
     span, slash, step = part.partition("/")
-    if slash and not (step.isascii() and step.isdigit() and int(step) > 0):
+    if slash and not whole(step):
         return False
     if span in ("*", "?"):
         return True
@@ -52,4 +54,4 @@ def _number(text: str, at: int) -> int | None:
     names = {3: _MONTHS, 4: _DAYS}.get(at, {})
     if text.lower() in names:
         return names[text.lower()]
-    return int(text) if text.isascii() and text.isdigit() else None
+    return whole(text)
