@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -172,11 +173,19 @@ def _numbered(group: str, number: str) -> str:
     return f"g{int(group):03}-{number}"
 
 
-def _gangs(jobs: list[Record]) -> Iterator[SimulatedGang]:
+class TracedGang(SimulatedGang):
+    """A job of the recording's driver, which creates all jobs in order, whenever it submits them."""
+
+    @cached_property
+    def order(self) -> tuple[int, int, str]:
+        return (-self.priority, 0, self.name)
+
+
+def _gangs(jobs: list[Record]) -> Iterator[TracedGang]:
     for group, job in enumerate(jobs):
         priority = job["priorityClassValue"] or 50
         for number in range(job["count"]):
-            yield SimulatedGang(
+            yield TracedGang(
                 name=_numbered(str(group), f"{number:03}"),
                 queue=job["queue"],
                 pods=(_of_gpus(float(job["gpusPerPod"]), 0.0),) * job["pods"],

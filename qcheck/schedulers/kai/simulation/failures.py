@@ -1,6 +1,6 @@
 """The gangs for which an action found no victims: KAI does not try those of their queues that are no easier to start.
 
-Source: KAI 0.17 `pkg/scheduler/actions/common/minimal_job_comparison.go`. Priorities play no part.
+Source: KAI 0.17 `pkg/scheduler/actions/common/minimal_job_comparison.go`.
 """
 
 from __future__ import annotations
@@ -12,25 +12,31 @@ if TYPE_CHECKING:
 
 
 class SmallestFailures:
-    """The pods, in order, of the smallest gang of each queue that failed."""
+    """The pods, in order, of the smallest gangs that failed, by queue, number of pods and priority.
+
+    Gangs with another number of pods or another priority of their pods are tried by themselves.
+    """
 
     def __init__(self) -> None:
-        self._pods: dict[str, list[Vector]] = {}
+        self._pods: dict[tuple[str, int, int], list[Vector]] = {}
 
     def is_worth_trying(self, gang: SimulatedGang) -> bool:
-        """Return whether a gang has fewer pods than the one that failed, or a smaller pod in some place."""
-        failed = self._pods.get(gang.queue)
-        if failed is None or len(gang.pods) < len(failed):
+        """Return whether a pod of a gang is smaller, in its place, than that of the gang that failed."""
+        failed = self._pods.get(_key(gang))
+        if failed is None:
             return True
-        pairs = zip(sorted(gang.pods), failed, strict=False)
+        pairs = zip(sorted(gang.pods), failed, strict=True)
         return any(ours != theirs and _fits_in(ours, theirs) for ours, theirs in pairs)
 
     def add(self, gang: SimulatedGang) -> None:
         """Record a gang that failed; it replaces the one before if none of its pods is larger."""
-        pods, failed = sorted(gang.pods), self._pods.get(gang.queue)
-        is_smaller = failed is not None and len(pods) <= len(failed)
-        if failed is None or (is_smaller and all(map(_fits_in, pods, failed))):
-            self._pods[gang.queue] = pods
+        pods, failed = sorted(gang.pods), self._pods.get(_key(gang))
+        if failed is None or all(map(_fits_in, pods, failed)):
+            self._pods[_key(gang)] = pods
+
+
+def _key(gang: SimulatedGang) -> tuple[str, int, int]:
+    return gang.queue, len(gang.pods), gang.priority
 
 
 def _fits_in(ours: Vector, theirs: Vector) -> bool:
