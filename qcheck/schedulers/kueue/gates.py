@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
 
 TOPOLOGY = "TopologyAwareScheduling"
+MIXED_PROFILE = "TASProfileMixed"
+LEAST_FREE = "TASProfileLeastFreeCapacity"
 DEFAULT_QUEUE = "LocalQueueDefaulting"
 PARTIAL = "PartialAdmission"
 ELASTIC = "ElasticJobsViaWorkloadSlices"

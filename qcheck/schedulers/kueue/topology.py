@@ -16,6 +16,7 @@ from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.schedulers.kueue.decision import Looked, PlacedPodSets
 from qcheck.schedulers.kueue.flavor_assignment import has_topology
 from qcheck.schedulers.kueue.flavor_eligibility import uses_topology
+from qcheck.schedulers.kueue.gates import LEAST_FREE, MIXED_PROFILE, is_on
 from qcheck.schedulers.kueue.topology_bounds import misfits
 from qcheck.schedulers.kueue.topology_nodes import topology_nodes
 from qcheck.schedulers.kueue.topology_reasons import asked_at, not_found
@@ -172,7 +173,8 @@ def _search_one(
     asked = _ask(nodes.tree.levels, workers, requests, leader)
     if isinstance(asked, str):
         return Reason(ReasonCode.TOPOLOGY_FAILED, "domain", asked, asked_at(workers), flavor=flavor)
-    asked = replace(asked, on=on)
+    least_free = is_on(cluster, LEAST_FREE) or (asked.unconstrained and is_on(cluster, MIXED_PROFILE))
+    asked = replace(asked, on=on, least_free=least_free)
     found = search(nodes.tree, asked, usage)
     if isinstance(found, NotFound):
         return not_found(cluster, flavor, nodes, asked, workers, found, usage)

@@ -80,9 +80,9 @@ def _start(tree: TopologyTree, ask: Ask, level: int) -> tuple[int, list[Topology
         return NotFound(0, wanted)
     ranked = _by_capacity_with_leader(ask, tree.by_level[level])
     top = ranked[0]
-    if not ask.unconstrained and top.slices_with_leader >= wanted and top.leaders >= leaders:
+    if not ask.least_free and top.slices_with_leader >= wanted and top.leaders >= leaders:
         top = _tightest(ranked, wanted, leaders, by_slice=True)
-    if ask.unconstrained:
+    if ask.least_free:
         for each in ranked:
             held = each.slices_with_leader if leaders else each.slices
             if each.leaders >= leaders and held >= wanted:
@@ -105,7 +105,7 @@ def _several(ask: Ask, level: int, ranked: list[TopologyDomain]) -> tuple[int, l
     at = 0
     while leaders_left > 0 and at < len(ranked) and ranked[at].leaders > 0:
         domain = ranked[at]
-        if not ask.unconstrained and domain.slices_with_leader >= left:
+        if not ask.least_free and domain.slices_with_leader >= left:
             domain = _tightest(ranked[at:], left, leaders_left, by_slice=True)
         chosen.append(domain)
         leaders_left -= domain.leaders
@@ -117,7 +117,7 @@ def _several(ask: Ask, level: int, ranked: list[TopologyDomain]) -> tuple[int, l
     for index, domain in enumerate(rest):
         if left <= 0:
             break
-        if not ask.unconstrained and domain.slices >= left:
+        if not ask.least_free and domain.slices >= left:
             domain = _tightest(rest[index:], left, 0, by_slice=True)
         chosen.append(domain)
         left -= domain.slices
@@ -171,7 +171,7 @@ def _spread(
     for at, domain in enumerate(domains):
         with_leader = leaders_left > 0
         fits = _held(domain, with_leader, by_slice) >= left and (domain.leaders >= leaders_left or not with_leader)
-        if not ask.unconstrained and fits:
+        if not ask.least_free and fits:
             domain = _tightest(domains[at:], left, leaders_left, by_slice)
         held = _held(domain, with_leader, by_slice)
         given.append(domain)
@@ -194,11 +194,11 @@ def _give(domain: TopologyDomain, units: int, leaders: int, size: int, by_slice:
 
 
 def _by_capacity(ask: Ask, domains: list[TopologyDomain]) -> list[TopologyDomain]:
-    """Return domains by most slices (fewest if unconstrained), then fewest pods, then name."""
-    sign = 1 if ask.unconstrained else -1
+    """Return domains by most slices (fewest if `least_free`), then fewest pods, then name."""
+    sign = 1 if ask.least_free else -1
     return sorted(domains, key=lambda d: (sign * d.slices, d.pods, d.values))
 
 
 def _by_capacity_with_leader(ask: Ask, domains: list[TopologyDomain]) -> list[TopologyDomain]:
-    sign = 1 if ask.unconstrained else -1
+    sign = 1 if ask.least_free else -1
     return sorted(domains, key=lambda d: (-d.leaders, sign * d.slices_with_leader, d.pods_with_leader, d.values))

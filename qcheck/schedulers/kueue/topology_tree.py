@@ -39,7 +39,8 @@ class Ask(Value):
 
     * `level`, `slice_level`: indices of levels; a slice of `slice_size` pods shares a domain of `slice_level`.
     * `inner`: the size in multiples of which pods are spread at a level below the slice level.
-    * `required`: all pods in one domain of `level`; `unconstrained`: any number of domains, the fullest first.
+    * `required`: all pods in one domain of `level`; `unconstrained`: any number of domains.
+    * `least_free`: the domains with the least room first.
     """
 
     request: Amounts
@@ -50,6 +51,7 @@ class Ask(Value):
     inner: dict[int, int] = {}
     required: bool = False
     unconstrained: bool = False
+    least_free: bool = False
     leader: Amounts | None = None
     on: frozenset[str] | None = None
 
