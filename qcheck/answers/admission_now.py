@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from qcheck.answers.judge import judge
 from qcheck.answers.question import QuestionError
 from qcheck.answers.scenario import Admitted, Scenario, ScenarioWorkload
@@ -15,7 +17,7 @@ from qcheck.cluster.workloads import Workload
 from qcheck.supply.occupied import occupied
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.running import Key, QueuedWorkload, State
@@ -41,7 +43,8 @@ def judge_now(cluster: Cluster, workload: Workload) -> Verdict:
     If the workload would not run on an idle cluster either, the result is the verdict for that.
     """
     verdict = judge(cluster, workload)
-    if cluster.state is None or verdict.runs is not True:
+    is_open = verdict.runs is None and verdict.admitted is not True
+    if cluster.state is None or verdict.runs is False or is_open:
         return verdict
     try:
         return _beside_others(cluster, cluster.state, verdict)
@@ -71,7 +74,7 @@ def _beside_others(cluster: Cluster, state: State, verdict: Verdict) -> Verdict:
 
 def _quota_now(cluster: Cluster, state: State, decision: Decision) -> Arrival:
     """Return the result of one simulated arrival in addition to the workloads that hold quota."""
-    running = [_holder(w) for w in _others(state, decision.workload) if w.cluster_queue in cluster.queue]
+    running = _holders(w for w in _others(state, decision.workload) if w.cluster_queue in cluster.queue)
     newcomer = ScenarioWorkload(
         name=NEWCOMER,
         place=decision.workload.place,
@@ -88,15 +91,37 @@ def _quota_now(cluster: Cluster, state: State, decision: Decision) -> Arrival:
     scenario = Scenario(place=place, is_fair=None, start=LATER, eviction_delay=0, workloads=(*running, newcomer))
     run = simulate(cluster, scenario)
     copies = sum(s.job.name.startswith(NEWCOMER) for s in run.timeline.running)
-    return Arrival(
-        copies >= decision.copies, tuple(sorted(s.job.name for s in run.timeline.spans if s.preempted_by is not None))
-    )
+    victims = {s.job.name for s in run.timeline.spans if s.preempted_by is not None}
+    return Arrival(copies >= decision.copies, tuple(sorted(victims)))
 
 
 def holders(cluster: Cluster) -> tuple[ScenarioWorkload, ...]:
     """Return the workloads that hold quota now, for a scenario to start from."""
     found = cluster.state.workloads if cluster.state else ()
-    return tuple(_holder(w) for w in found if w.cluster_queue in cluster.queue and not w.holds("Finished"))
+    return _holders(w for w in found if w.cluster_queue in cluster.queue and not w.holds("Finished"))
+
+
+def _holders(found: Iterable[QueuedWorkload]) -> tuple[ScenarioWorkload, ...]:
+    """Return workloads that hold quota as entries of a scenario.
+
+    Their times count back from the last reservation, at second 0: among equals Kueue preempts the last one first.
+    """
+    workloads = list(found)
+    reserved = [_seconds(w.conditions["QuotaReserved"].since) if w.holds("QuotaReserved") else None for w in workloads]
+    latest = max((at for at in reserved if at is not None), default=0)
+    entries = []
+    for each, at in zip(workloads, reserved, strict=True):
+        created = _seconds(each.created)
+        since = 0 if at is None else at - latest
+        entries.append(_holder(each, since if created is None else min(0, created - latest), since))
+    return tuple(entries)
+
+
+def _seconds(written: str) -> int | None:
+    try:
+        return int(datetime.fromisoformat(written).timestamp())
+    except (ValueError, OverflowError):
+        return None
 
 
 def _others(state: State, workload: Workload) -> Iterator[QueuedWorkload]:
@@ -110,8 +135,7 @@ def _key(workload: Workload) -> Key:
     return workload.id.kind, workload.id.namespace or "", workload.id.name
 
 
-def _holder(found: QueuedWorkload) -> ScenarioWorkload:
-    """Return a workload that holds quota, as an entry of a scenario."""
+def _holder(found: QueuedWorkload, created: int, since: int) -> ScenarioWorkload:
     counts = {a.pod_set: a.count for a in found.assignments}
     pod_sets = tuple(replace(p, count=counts.get(p.name, p.count)) for p in found.pod_sets)
     nowhere = found.place
@@ -128,8 +152,8 @@ def _holder(found: QueuedWorkload) -> ScenarioWorkload:
         local_queue=None,
         priority=found.priority,
         priority_class=None,
-        created=0,
-        admitted=Admitted(0, {a.pod_set: a.flavors for a in found.assignments}, found.place),
+        created=created,
+        admitted=Admitted(since, {a.pod_set: a.flavors for a in found.assignments}, found.place),
         runs_for=None,
     )
 

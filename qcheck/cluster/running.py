@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
 
 class Condition(Value):
-    """One entry of `status.conditions`."""
+    """One entry of `status.conditions`. `since` is its last change, as written."""
 
     holds: bool
     reason: str
     message: str
+    since: str = ""
 
 
 class RunningPod(Object):

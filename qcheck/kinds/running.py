@@ -74,7 +74,12 @@ def _is_event(root: Cursor) -> bool:
 
 def _conditions(at: Cursor) -> dict[str, Condition]:
     return {
-        c.text_at("type"): Condition(c.text_at("status") == "True", c.text_at("reason"), c.text_at("message"))
+        c.text_at("type"): Condition(
+            holds=c.text_at("status") == "True",
+            reason=c.text_at("reason"),
+            message=c.text_at("message"),
+            since=c.text_at("lastTransitionTime"),
+        )
         for c in at.items()
     }
 
