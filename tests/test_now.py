@@ -182,6 +182,55 @@ def test_what_has_to_go_is_named(here: Path, capsysbinary: pytest.CaptureFixture
     assert "preempts ml/job-a" in found["reasons"][0]["message"]
 
 
+def since(found: dict[str, Any], at: str) -> dict[str, Any]:
+    """Return a Workload with the second at which it got its quota."""
+    for condition in found["status"]["conditions"]:
+        condition["lastTransitionTime"] = f"2026-05-01T08:00:{at}Z"
+    return found
+
+
+@pytest.mark.parametrize(("first", "second", "victim"), [("10", "20", "ml/job-z"), ("20", "10", "ml/job-a")])
+def test_the_last_to_get_quota_is_preempted_first(
+    first: str, second: str, victim: str, here: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    given = [o for o in busy_cluster("16") if o["kind"] not in ("Workload", "Pod", "Job", "Event")]
+    team = next(o for o in given if o["metadata"]["name"] == "team")
+    team["spec"]["preemption"] = {"withinClusterQueue": "LowerPriority"}
+    urgent = thing(KUEUE, "WorkloadPriorityClass", "urgent", value=1000)
+    install(here / "bin", [*given, since(workload("a", 1, 8), first), since(workload("z", 1, 8), second), urgent])
+    new = job("new", 1, 8)
+    new["metadata"]["labels"]["kueue.x-k8s.io/priority-class"] = "urgent"
+    Path("new.json").write_text(json.dumps(new))
+    _, found = verdict(capsysbinary, "--live", "--busy")
+    assert [r["message"] for r in found["reasons"]] == [f"preempts {victim}"]
+
+
+def test_partial_admission_at_the_current_load(here: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    given = [o for o in busy_cluster("16") if o["metadata"]["name"] not in ("b", "job-b", "b-0", "b-1", "notebook")]
+    install(here / "bin", given)
+    new = job("new", 4, 4)
+    new["metadata"]["annotations"] = {"kueue.x-k8s.io/job-min-parallelism": "1"}
+    Path("new.json").write_text(json.dumps(new))
+    _, idle = verdict(capsysbinary, "--live")
+    code, found = verdict(capsysbinary, "--live", "--busy")
+    assert (idle["admitted"], code, found["admitted"], found["runs"]) == (True, 0, True, True)
+    assert sum(n["nodes"] * n["podsPerNode"]["main"] for n in found["placement"]) == 2
+
+
+def test_the_flavor_is_the_one_that_has_quota_now(here: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    given = [o for o in busy_cluster("8") if o["metadata"]["name"] not in ("b", "job-b", "b-0", "b-1", "notebook")]
+    team = next(o for o in given if o["metadata"]["name"] == "team")
+    other = {"name": "spare", "resources": [{"name": GPU, "nominalQuota": "8"}]}
+    team["spec"]["resourceGroups"][0]["flavors"].append(other)
+    spare = thing(KUEUE, "ResourceFlavor", "spare", spec={"nodeLabels": {"gpu": "h100"}})
+    install(here / "bin", [*given, spare])
+    Path("new.json").write_text(json.dumps(job("new", 1, 4)))
+    _, idle = verdict(capsysbinary, "--live")
+    _, found = verdict(capsysbinary, "--live", "--busy")
+    assert (idle["flavors"], found["flavors"]) == ({GPU: "h100"}, {GPU: "spare"})
+    assert found["runs"] is True
+
+
 def test_busy_needs_a_state(here: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     Path("new.json").write_text(json.dumps(job("new", 1, 8)))
     assert run(["admit", "new.json", "--busy"]) == 2

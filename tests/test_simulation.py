@@ -332,6 +332,32 @@ def test_scenarios_follow_their_schema(story: str) -> None:
     jsonschema.validate(document.data, scenario_schema())
 
 
+def test_partial_admission_takes_the_largest_size_that_fits(tmp_path: Path) -> None:
+    """Four of six pods fit beside the one that holds quota; the minimum would be two."""
+    queue = _groups({"cells": {"h100": {"nominalQuota": 5}}})
+    objects = [_object("ResourceFlavor", "h100", {}), _object("ClusterQueue", "q", {"namespaceSelector": {}, **queue})]
+    (tmp_path / "cluster.yaml").write_text("\n---\n".join(map(json.dumps, objects)))
+    container = {"name": "c", "image": "i", "resources": {"requests": {GPU: 1}, "limits": {GPU: 1}}}
+    job = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "job", "annotations": {"kueue.x-k8s.io/job-min-parallelism": "2"}},
+        "spec": {"parallelism": 6, "template": {"spec": {"restartPolicy": "Never", "containers": [container]}}},
+    }
+    (tmp_path / "job.yaml").write_text(json.dumps(job))
+    held = {"name": "a", "clusterQueue": "q", "created": 0, "podSets": [{"name": "main", "requests": {GPU: 1}}]}
+    held["admitted"] = {"at": 0, "flavors": {"main": {GPU: "h100"}}}
+    new = {"name": "b", "clusterQueue": "q", "created": 0, "manifest": "job.yaml"}
+    scenario = tmp_path / "scenario.yaml"
+    scenario.write_text(json.dumps({"version": 1, "workloads": [held, new]}))
+    run = as_data(api.simulate(str(scenario), [str(tmp_path / "cluster.yaml")]))
+    assert run["admitted"] == [
+        {"workload": "a", "flavors": {"main": {GPU: "h100"}}},
+        {"workload": "b", "flavors": {"main": {GPU: "h100"}}, "counts": {"main": 4}},
+    ]
+    jsonschema.validate(run, json_schema())
+
+
 def test_a_manifest_is_found_from_any_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     story = STORIES / "reserved-and-borrowed"

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from qcheck.answers.judge import judge
+from qcheck.answers.judge import judge, place_pods
 from qcheck.answers.question import QuestionError
 from qcheck.answers.scenario import Admitted, Scenario, ScenarioWorkload
 from qcheck.answers.simulate import simulate
 from qcheck.answers.verdict import Verdict
+from qcheck.cluster.kueue import PreemptionPolicy
 from qcheck.cluster.place import Place
 from qcheck.cluster.reasons import Reason, ReasonCode
 from qcheck.cluster.units import named, show_amounts
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.workloads import Workload
+from qcheck.schedulers.kueue.admission import terms_of
+from qcheck.schedulers.kueue.assignment import Assigned
+from qcheck.schedulers.kueue.flavor_assignment import demands
+from qcheck.schedulers.kueue.topology import look
 from qcheck.supply.occupied import occupied
 
 if TYPE_CHECKING:
@@ -22,6 +27,7 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.running import Key, QueuedWorkload, State
     from qcheck.schedulers.kueue.decision import Decision
+    from qcheck.schedulers.kueue.simulation.workload import Flavors, PodCounts
 
 NEWCOMER = "the workload itself"
 """The workload's name in the simulation; no real object can have this name."""
@@ -31,10 +37,15 @@ NOTHING_RUNS = "no running workload was read: --busy needs --live or a snapshot 
 
 
 class Arrival(Value):
-    """Kueue's decision when the workload arrives: whether it gets quota, and which workloads are preempted for it."""
+    """Kueue's decision when the workload arrives: whether it gets quota, and which workloads are preempted for it.
+
+    `flavors` by pod set and resource; `counts` by pod set, if partial admission reduced them.
+    """
 
     admitted: bool
     victims: tuple[str, ...]
+    flavors: Flavors
+    counts: PodCounts
 
 
 def judge_now(cluster: Cluster, workload: Workload) -> Verdict:
@@ -57,6 +68,7 @@ def _beside_others(cluster: Cluster, state: State, verdict: Verdict) -> Verdict:
     workload = verdict.workload
     gone = {_key(verdict.workload)}
     victims: tuple[str, ...] = ()
+    decision = verdict.decision
     if verdict.decision.is_managed and verdict.decision.cluster_queue is not None:
         now = _quota_now(cluster, state, verdict.decision)
         if not now.admitted:
@@ -65,11 +77,49 @@ def _beside_others(cluster: Cluster, state: State, verdict: Verdict) -> Verdict:
             return Verdict(decision, False, (reason,))
         victims = now.victims
         gone |= {state.origin(w.owner) for w in state.workloads if w.id.full_name in victims}
-    placed = judge(occupied(cluster, gone), workload)
+        decision = _granted(cluster, verdict.decision, now)
+    here = occupied(cluster, gone)
+    placed = judge(here, workload) if decision is verdict.decision else _placed(here, decision)
     reasons = tuple(_beside(r) for r in placed.reasons)
     if victims:
         reasons = (*reasons, _preempts(workload.place, victims))
-    return replace(placed, decision=verdict.decision, reasons=reasons)
+    if decision.admitted and placed.admitted is False:  # Kueue finds no room in the topology
+        admitted = None if _may_preempt(cluster, decision) else False
+        decision = replace(decision, admitted=admitted, reasons=reasons, code=placed.decision.code)
+        return Verdict(decision, admitted, reasons)
+    return replace(placed, decision=decision, reasons=reasons)
+
+
+def _granted(cluster: Cluster, decision: Decision, now: Arrival) -> Decision:
+    """Return the decision with the flavors and numbers of pods of the arrival, if they differ from an idle cluster's."""
+    same = all(a.flavors == now.flavors.get(a.pod_set.name, {}) for a in decision.assigned)
+    unit = decision.workload.unit
+    counts = tuple(now.counts.get(p.name, p.count) for p in unit)
+    if same and counts == tuple(a.demand.count for a in decision.assigned):
+        return decision
+    queue, terms = cluster.queue[decision.cluster_queue or ""], terms_of(cluster, decision.workload)
+    wanted = demands(cluster, queue, unit, counts, terms)
+    return replace(
+        decision, assigned=tuple(Assigned(d, now.flavors.get(d.pod_set.name, {})) for d in wanted), placed=()
+    )
+
+
+def _placed(here: Cluster, decision: Decision) -> Verdict:
+    """Place the pods of a decision on the nodes as they are occupied."""
+    queue = here.queue[decision.cluster_queue or ""]
+    looked = look(here, queue, terms_of(here, decision.workload), decision.assigned)
+    if looked.reasons:
+        admitted = False if looked.certain else None
+        refused = replace(decision, admitted=admitted, reasons=looked.reasons, code=looked.reasons[0].code)
+        return Verdict(refused, admitted, looked.reasons)
+    found = place_pods(here, replace(decision, placed=looked.placed))
+    return Verdict(decision, found.runs, found.reasons, found.witness)
+
+
+def _may_preempt(cluster: Cluster, decision: Decision) -> bool:
+    """Return whether Kueue may preempt workloads to free domains of the topology."""
+    policy = cluster.queue[decision.cluster_queue or ""].preemption
+    return policy.within_queue is not PreemptionPolicy.NEVER or policy.reclaim is not PreemptionPolicy.NEVER
 
 
 def _quota_now(cluster: Cluster, state: State, decision: Decision) -> Arrival:
@@ -92,7 +142,9 @@ def _quota_now(cluster: Cluster, state: State, decision: Decision) -> Arrival:
     run = simulate(cluster, scenario)
     copies = sum(s.job.name.startswith(NEWCOMER) for s in run.timeline.running)
     victims = {s.job.name for s in run.timeline.spans if s.preempted_by is not None}
-    return Arrival(copies >= decision.copies, tuple(sorted(victims)))
+    first = next((s for s in run.timeline.running if s.job.name.startswith(NEWCOMER)), None)
+    flavors, counts = (first.flavors, first.counts) if first is not None else ({}, {})
+    return Arrival(copies >= decision.copies, tuple(sorted(victims)), flavors, counts)
 
 
 def holders(cluster: Cluster) -> tuple[ScenarioWorkload, ...]:

@@ -53,12 +53,12 @@ def simulate_kueue(cluster: Cluster, scenario: Scenario, report: Report | None) 
         timeline=timeline,
         jobs=jobs,
         rejected=tuple(built.rejected),
-        not_simulated=tuple(_left_out(cluster, scenario, timeline, {job.queue for job in jobs})),
+        not_simulated=tuple(_left_out(cluster, timeline, {job.queue for job in jobs})),
         names_reasons=rules.names_reasons,
     )
 
 
-def _left_out(cluster: Cluster, scenario: Scenario, timeline: Timeline, queues: Iterable[str]) -> Iterator[str]:
+def _left_out(cluster: Cluster, timeline: Timeline, queues: Iterable[str]) -> Iterator[str]:
     """Yield the effects that the simulation omits."""
     yield "the start-up and the end of pods: both are instant"
     if any(pool.minimum != pool.maximum for pool in cluster.pools):
@@ -71,8 +71,6 @@ def _left_out(cluster: Cluster, scenario: Scenario, timeline: Timeline, queues: 
         yield "admission checks: they pass at once"
     if cluster.configuration is not None and cluster.configuration.admission_fair_sharing:
         yield "admission fair sharing: past usage does not change the order of a queue"
-    if any(p.minimum is not None for a in scenario.workloads for p in a.workload.pod_sets):
-        yield "partial admission: every workload is admitted with all of its pods"
     if any(s.preempted_by for s in timeline.spans):
         yield "checkpoints: a preempted workload starts again with its full duration"
 

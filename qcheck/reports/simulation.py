@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from qcheck.answers.workload_outcomes import WorkloadOutcome
     from qcheck.reports.json_text import Json
     from qcheck.schedulers.kueue.simulation.timeline import CycleRecord, PendingWorkload, Span
+    from qcheck.schedulers.kueue.simulation.workload import Flavors, PodCounts
 
     Data = dict[str, Json]
 
@@ -46,7 +47,7 @@ def as_data(run: Simulated) -> Data:
         "schema": 1,
         "end": timeline.outcome.value,
         "cycles": [_cycle(c) for c in timeline.cycles],
-        "admitted": [{"workload": s.job.name, "flavors": s.flavors} for s in timeline.running],
+        "admitted": [_admission(s.job.name, s.flavors, s.counts) for s in timeline.running],
         "pending": [{"workload": n, "place": site.value, "reason": why} for n, site, why in sorted(pending)],
         "queues": [
             {
@@ -78,12 +79,16 @@ def number(value: Fraction) -> Json:
     return value.numerator if value.denominator == 1 else float(round(value, 3))
 
 
+def _admission(workload: str, flavors: Flavors, counts: PodCounts) -> Data:
+    return {"workload": workload, "flavors": flavors, **({"counts": counts} if counts else {})}
+
+
 def _cycle(record: CycleRecord) -> Data:
     return {
         "cycle": record.number,
         "at": record.at,
         "heads": [[name, outcome.value] for name, outcome in record.heads],
-        "admitted": [{"workload": a.workload, "flavors": a.flavors} for a in record.admitted],
+        "admitted": [_admission(a.workload, a.flavors, a.counts) for a in record.admitted],
         "preempted": [{"workload": p.workload, "by": p.by, "reason": p.cause.value} for p in record.preempted],
     }
 
@@ -132,7 +137,8 @@ def _cycle_lines(record: CycleRecord, start: int) -> Iterator[str]:
         head = " " * len(head)
     for admission in record.admitted:
         flavors = ", ".join(sorted({f for of in admission.flavors.values() for f in of.values()}))
-        yield f"{head} {admission.workload} is admitted{f' on {flavors}' if flavors else ''}"
+        pods = f" with {plural(sum(admission.counts.values()), 'pod')}" if admission.counts else ""
+        yield f"{head} {admission.workload} is admitted{f' on {flavors}' if flavors else ''}{pods}"
         head = " " * len(head)
     passed = [name for name, o in record.heads if o in (Outcome.NO_LONGER_FITS, Outcome.OVERLAP)]
     if passed:

@@ -17,6 +17,9 @@ Flavors = dict[str, dict[str, str]]
 class AdmissionPart(ReportPart):
     workload: str
     flavors: Flavors = Field(description="Pod set to resource to flavor.")
+    counts: dict[str, int] = Field(
+        default={}, description="Pod set to number of pods, if partial admission reduced it."
+    )
 
 
 class PreemptionPart(ReportPart):

@@ -10,6 +10,7 @@ from qcheck.schedulers.kueue.assignment import Assigned, Assignment, AssignmentT
 from qcheck.schedulers.kueue.decision import Decision, Looked
 from qcheck.schedulers.kueue.flavor_assignment import Assigner, demands, uncovered
 from qcheck.schedulers.kueue.gates import PARTIAL, is_on
+from qcheck.schedulers.kueue.partial_admission import first_fitting, reduced_counts, spare_pods
 from qcheck.schedulers.kueue.rejected_workloads import refusals
 from qcheck.schedulers.kueue.routing import at_home, destination
 from qcheck.supply.pod_requests import UNBOUNDED, bounds, breaches
@@ -42,9 +43,14 @@ def uncovered_requests(cluster: Cluster, workload: Workload) -> tuple[Reason, ..
     queue = destination(cluster, workload).queue
     if queue is None:
         return ()
-    terms = AssignmentTerms(bounds(cluster, workload.namespace), workload.framework in COMPLETED_AS_PODS)
+    terms = terms_of(cluster, workload)
     counts = tuple(p.count for p in workload.unit)
     return uncovered(cluster, queue, demands(cluster, queue, workload.unit, counts, terms))
+
+
+def terms_of(cluster: Cluster, workload: Workload) -> AssignmentTerms:
+    """Return the terms for a workload: the defaults of its namespace, and whether its pods are complete."""
+    return AssignmentTerms(bounds(cluster, workload.namespace), workload.framework in COMPLETED_AS_PODS)
 
 
 def decided(cluster: Cluster, workload: Workload, look: Look | None, covered_only: bool = False) -> Decision:
@@ -175,7 +181,7 @@ class FlavorSearch:
         while True:
             full, looked = self._attempt(held, self._full, tried)
             smaller = full
-            if not full.fits and self._spare and is_on(self._cluster, PARTIAL):
+            if not full.fits and spare_pods(self._pod_sets) and is_on(self._cluster, PARTIAL):
                 smaller, looked = self._reduced(held, tried)
             if smaller.fits:
                 return smaller, looked
@@ -200,27 +206,15 @@ class FlavorSearch:
         code = looked.reasons[0].code
         return replace(found, reasons=looked.reasons, code=code, certain=looked.certain), looked
 
-    @property
-    def _spare(self) -> list[int]:
-        """Return how many pods each pod set can do without; empty if none can."""
-        spare = [p.count - (p.count if p.minimum is None else p.minimum) for p in self._pod_sets]
-        return spare if sum(spare) > 0 else []
-
     def _reduced(self, held: Used, tried: Tried) -> tuple[Assignment, Looked]:
         """Return the largest size that fits, by bisection as in Kueue; else the last attempt, at the smallest size."""
-        spare = self._spare
-        low, high = 0, sum(spare) + 1
-        best: tuple[Assignment, Looked] | None = None
-        last: tuple[Assignment, Looked] | None = None
-        while low < high or last is None:
-            middle = (low + high) // 2
-            counts = tuple(full - s * middle // sum(spare) for full, s in zip(self._full, spare, strict=True))
-            last = self._attempt(held, counts, tried)
-            if last[0].fits:
-                best, high = last, middle
-            else:
-                low = middle + 1
-        return best or last
+        attempts: list[tuple[Assignment, Looked]] = []
+
+        def attempted(step: int) -> tuple[Assignment, Looked] | None:
+            attempts.append(self._attempt(held, reduced_counts(self._pod_sets, step), tried))
+            return attempts[-1] if attempts[-1][0].fits else None
+
+        return first_fitting(sum(spare_pods(self._pod_sets)), attempted) or attempts[-1]
 
 
 def _failed(attempts: list[Assignment]) -> Assignment:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from qcheck.cluster.kueue import PreemptionPolicy
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.schedulers.kueue.assignment import AssignmentMode
+from qcheck.schedulers.kueue.partial_admission import first_fitting
 from qcheck.schedulers.kueue.simulation import classical, fair
 from qcheck.schedulers.kueue.simulation.entry import Entry, Nomination
 from qcheck.schedulers.kueue.simulation.flavors import SimulatedAssigner
@@ -69,23 +70,38 @@ class Cycle:
         job, node = head.job, self._ledger.queues[head.job.queue]
         if head.known is not None:
             return Entry(job, node, head.known)
-        assignment = self._assigned(job, node, head.progress, self._grades[node.root])
-        return Entry(job, node, Nomination(assignment, self._targets(job, node, assignment)))
+        return Entry(job, node, self._nominated(job, node, head.progress, self._grades[node.root]))
 
-    def _assigned(
+    def _nominated(
         self,
         job: Job,
         node: LedgerNode,
         progress: Mapping[Spot, int],
         known: Grades,
         only: Mapping[Spot, str] | None = None,
-    ) -> SimulatedAssignment:
+    ) -> Nomination:
+        """Return flavors and victims: for all pods, or if these neither fit nor preempt, for as many as possible."""
+
+        def tried(step: int) -> Nomination:
+            assignment = self._assigner(job, node, known).assign(progress, only, step)
+            return Nomination(assignment, self._targets(job, node, assignment))
+
+        def fitting(step: int) -> Nomination | None:
+            found = tried(step)
+            return found if found.targets or found.assignment.mode is AssignmentMode.FIT else None
+
+        full = tried(0)
+        if job.smaller is None or full.targets or full.assignment.mode is AssignmentMode.FIT:
+            return full
+        return first_fitting(job.smaller.most, fitting) or full
+
+    def _assigner(self, job: Job, node: LedgerNode, known: Grades) -> SimulatedAssigner:
         def find(wanted: Mapping[LedgerCell, int], in_need: frozenset[LedgerCell]) -> list[Holder]:
             return [v.holder for v in self._victims(job, node, wanted, in_need)]
 
         return SimulatedAssigner(
             job=job, queue=self._queues[job.queue], is_fair=self._rules.is_fair, find_victims=find, known=known
-        ).assign(progress, only)
+        )
 
     def _targets(self, job: Job, node: LedgerNode, assignment: SimulatedAssignment) -> list[Victim]:
         if assignment.mode is not AssignmentMode.PREEMPT:
@@ -138,8 +154,8 @@ class Cycle:
             discharge(holder.usage)
         self._holders = {q: of.without(self._gone.__contains__) for q, of in holders.items()}
         only = {spot: got.flavor for spot, got in entry.assignment.got.items()}
-        entry.assignment = self._assigned(entry.job, entry.node, {}, {}, only)
-        entry.targets = self._targets(entry.job, entry.node, entry.assignment)
+        renewed = self._nominated(entry.job, entry.node, {}, {}, only)
+        entry.assignment, entry.targets = renewed.assignment, renewed.targets
         self._holders = holders
         for holder in gone:
             charge(holder.usage)

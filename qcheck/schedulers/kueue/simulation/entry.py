@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from qcheck.schedulers.kueue.simulation.flavors import SimulatedAssignment, Spot
     from qcheck.schedulers.kueue.simulation.ledger import LedgerNode
     from qcheck.schedulers.kueue.simulation.victims import Victim
-    from qcheck.schedulers.kueue.simulation.workload import Flavors, Job
+    from qcheck.schedulers.kueue.simulation.workload import Flavors, Job, PodCounts
 
 
 class Nomination(Value):
@@ -50,6 +50,12 @@ class Entry:
         """Return how far the search for flavors went, if the next cycle continues from there."""
         is_dropped = self.outcome in (Outcome.PENDING_PREEMPTION, Outcome.DEFERRED_FIT)
         return {} if is_dropped else self.assignment.progress
+
+    @property
+    def counts(self) -> PodCounts:
+        """Return the number of pods of every pod set if partial admission reduces it."""
+        step, smaller = self.assignment.step, self.job.smaller
+        return smaller.counts(step) if step and smaller is not None else {}
 
     @property
     def flavors(self) -> Flavors:

@@ -46,11 +46,15 @@ class AssignedFlavor(Value):
 
 
 class SimulatedAssignment(Value, cached=True):
-    """The flavors of a job. `got` is by placement and choice; `reason` is set if a placement finds none."""
+    """The flavors of a job. `got` is by placement and choice; `reason` is set if a placement finds none.
+
+    `step`: that of `SmallerSizes`, 0 for all pods.
+    """
 
     got: dict[Spot, AssignedFlavor]
     usage: Usage
     reason: WaitReason | None
+    step: int = 0
 
     @property
     def mode(self) -> AssignmentMode:
@@ -94,22 +98,26 @@ class SimulatedAssigner:
             is_fair and policy.reclaim is not PreemptionPolicy.NEVER
         )
 
-    def assign(self, progress: Mapping[Spot, int], only: Mapping[Spot, str] | None = None) -> SimulatedAssignment:
+    def assign(
+        self, progress: Mapping[Spot, int], only: Mapping[Spot, str] | None = None, step: int = 0
+    ) -> SimulatedAssignment:
         """Return flavors for every placement, in order.
 
         `progress` is how far an earlier search went; with `only` each choice is restricted to the flavor that it names.
         """
         got: dict[Spot, AssignedFlavor] = {}
         usage: Usage = {}
-        for index, placement in enumerate(self._job.placements):
+        smaller = self._job.smaller
+        placements = self._job.placements if smaller is None or not step else smaller.at(step)
+        for index, placement in enumerate(placements):
             mine, reason = self._place(index, placement, progress, only, usage)
             if reason is not None:
-                return SimulatedAssignment(got, usage, reason)
+                return SimulatedAssignment(got, usage, reason, step)
             for spot, each in mine.items():
                 got[spot] = each
                 for cell, amount in zip(each.cells, each.amounts, strict=True):
                     usage[cell] = usage.get(cell, 0) + amount
-        return SimulatedAssignment(got, usage, None)
+        return SimulatedAssignment(got, usage, None, step)
 
     def _place(
         self,

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.views import ByIdentity
-from qcheck.schedulers.kueue.admission import COMPLETED_AS_PODS
-from qcheck.schedulers.kueue.assignment import AssignmentTerms
+from qcheck.schedulers.kueue.admission import terms_of
 from qcheck.schedulers.kueue.flavor_assignment import demands, grouped, lets_through, uncharged
 from qcheck.schedulers.kueue.flavor_eligibility import miss
+from qcheck.schedulers.kueue.gates import PARTIAL, is_on
+from qcheck.schedulers.kueue.partial_admission import reduced_counts, spare_pods
 from qcheck.schedulers.kueue.simulation.workload import (
     FlavorChoice,
     FlavorOption,
     FlavorPlacement,
     Holder,
     Job,
+    SmallerSizes,
     WorkloadShare,
 )
 from qcheck.supply.pod_requests import bounds
@@ -56,6 +58,19 @@ class Jobs:
             placements=self._placements(workload, queue),
             shape=(priority, *self._ask(workload)),
             runs_for=runs_for,
+            smaller=self._smaller(workload, queue),
+        )
+
+    def _smaller(self, workload: Workload, queue: ClusterQueue) -> SmallerSizes | None:
+        """Return the sizes to which partial admission may reduce a workload."""
+        most = sum(spare_pods(workload.unit))
+        if not most or not is_on(self._cluster, PARTIAL):
+            return None
+        unit = workload.unit
+        return SmallerSizes(
+            most=most,
+            at=lambda step: self._placed(workload, queue, reduced_counts(unit, step)),
+            counts=lambda step: {p.name: n for p, n in zip(unit, reduced_counts(unit, step), strict=True)},
         )
 
     def holder(self, job: Job, workload: Workload, queue: ClusterQueue, flavors: Flavors, since: int) -> Holder:
@@ -63,7 +78,7 @@ class Jobs:
         cells = self._ledger.queues[queue.name].cells
         covered = {r for g in queue.groups for r in g.covered}
         usage: Usage = {}
-        for demand in self._demands(workload, queue):
+        for demand in self._demands(workload, queue, _all_pods(workload)):
             given = flavors.get(demand.pod_set.name, {})
             for resource, amount in demand.amounts.items():
                 if resource not in covered:
@@ -82,21 +97,22 @@ class Jobs:
         """Return what the charge of a workload depends on: its pods, and the LimitRanges of its namespace."""
         return ByIdentity(bounds(self._cluster, workload.namespace)), workload.ask
 
-    def _demands(self, workload: Workload, queue: ClusterQueue) -> tuple[PodSetDemand, ...]:
-        pod_sets = workload.unit
-        terms = AssignmentTerms(bounds(self._cluster, workload.namespace), workload.framework in COMPLETED_AS_PODS)
-        return demands(self._cluster, queue, pod_sets, tuple(p.count for p in pod_sets), terms)
+    def _demands(self, workload: Workload, queue: ClusterQueue, counts: tuple[int, ...]) -> tuple[PodSetDemand, ...]:
+        return demands(self._cluster, queue, workload.unit, counts, terms_of(self._cluster, workload))
 
     def _placements(self, workload: Workload, queue: ClusterQueue) -> tuple[FlavorPlacement, ...]:
         key = (queue.name, *self._ask(workload))
         if key not in self._known:
-            node = self._ledger.queues[queue.name]
-            together = grouped(self._demands(workload, queue))
-            placements = [self._placement(queue, node, each) for each in together]
-            if any(uncharged(queue, each) for each in together[:-1]):
-                placements[-1] = replace(placements[-1], is_misfit=True)
-            self._known[key] = tuple(placements)
+            self._known[key] = self._placed(workload, queue, _all_pods(workload))
         return self._known[key]
+
+    def _placed(self, workload: Workload, queue: ClusterQueue, counts: tuple[int, ...]) -> tuple[FlavorPlacement, ...]:
+        node = self._ledger.queues[queue.name]
+        together = grouped(self._demands(workload, queue, counts))
+        placements = [self._placement(queue, node, each) for each in together]
+        if any(uncharged(queue, each) for each in together[:-1]):
+            placements[-1] = replace(placements[-1], is_misfit=True)
+        return tuple(placements)
 
     def _placement(self, queue: ClusterQueue, node: LedgerNode, together: list[PodSetDemand]) -> FlavorPlacement:
         total: dict[str, int] = {}
@@ -138,6 +154,10 @@ class Jobs:
             miss(self._cluster, queue, group, flavor, d.pod_set, set(d.asked)) for d in together
         )
         return FlavorOption(quotas.name, cells if matches and len(cells) == len(resources) else None)
+
+
+def _all_pods(workload: Workload) -> tuple[int, ...]:
+    return tuple(p.count for p in workload.unit)
 
 
 def _turn(resource: str) -> int:

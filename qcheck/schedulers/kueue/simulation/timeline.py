@@ -10,7 +10,7 @@ from qcheck.schedulers.kueue.simulation.outcomes import Outcome, PendingPlace
 if TYPE_CHECKING:
     from qcheck.cluster.kueue import FlavorResource
     from qcheck.schedulers.kueue.simulation.entry import Entry
-    from qcheck.schedulers.kueue.simulation.workload import Flavors, Holder, Job
+    from qcheck.schedulers.kueue.simulation.workload import Flavors, Holder, Job, PodCounts
 
 
 class End(StrEnum):
@@ -21,8 +21,11 @@ class End(StrEnum):
 
 
 class Admission(Value):
+    """An admission. `counts`: the pods by pod set, if partial admission reduced them."""
+
     workload: str
     flavors: Flavors
+    counts: PodCounts = {}
 
 
 class PreemptionEvent(Value):
@@ -58,7 +61,8 @@ class PendingWorkload(Value):
 class Span(Value):
     """A period in which a workload holds quota, in seconds; `end` is None if it still holds it at the end of the run.
 
-    `held` is in base units by cell. `preempted_by` names the preemptor that ended it, if any.
+    `held` is in base units by cell. `preempted_by` names the preemptor that ended it, if any. `counts`: its
+    pods by pod set, if partial admission reduced it.
     """
 
     job: Job
@@ -67,6 +71,7 @@ class Span(Value):
     start: int
     end: int | None
     preempted_by: str | None = None
+    counts: PodCounts = {}
 
 
 class Timeline(Value):
@@ -99,7 +104,7 @@ class Recorder:
 
     def cycle(self, number: int, at: int, entries: list[Entry], evicted: list[Holder]) -> None:
         """Record a cycle, with the workloads whose eviction it started."""
-        admitted = [Admission(e.job.name, e.flavors) for e in entries if e.outcome is Outcome.ADMITTED]
+        admitted = [Admission(e.job.name, e.flavors, e.counts) for e in entries if e.outcome is Outcome.ADMITTED]
         preempted = [PreemptionEvent(h.job.name, *h.evicted_by) for h in evicted if h.evicted_by is not None]
         record = CycleRecord(
             number=number,
@@ -146,4 +151,5 @@ def _span(holder: Holder, end: int | None, by: str | None) -> Span:
         start=holder.since,
         end=end,
         preempted_by=by,
+        counts=holder.counts,
     )

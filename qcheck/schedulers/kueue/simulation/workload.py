@@ -7,7 +7,7 @@ from functools import cached_property
 from qcheck.cluster.value import TYPE_CHECKING, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Callable, Hashable
 
     from qcheck.schedulers.kueue.simulation.ledger import LedgerCell
     from qcheck.schedulers.kueue.simulation.outcomes import Cause
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     Usage = dict[LedgerCell, int]
     """The usage of one queue's cells, in base units."""
     Order = tuple[int, int, str]
+    PodCounts = dict[str, int]
+    """The number of pods by pod set."""
     Flavors = dict[str, dict[str, str]]
     """Flavors by pod set and resource."""
 
@@ -52,10 +54,30 @@ class FlavorPlacement(Value):
     is_misfit: bool = False
 
 
+class SmallerSizes:
+    """The placements of a workload that partial admission may reduce, by step: 1 to `most`, which is the minimum."""
+
+    __slots__ = ("_at", "_known", "counts", "most")
+
+    def __init__(
+        self, most: int, at: Callable[[int], tuple[FlavorPlacement, ...]], counts: Callable[[int], PodCounts]
+    ) -> None:
+        self.most = most
+        self.counts = counts
+        self._at = at
+        self._known: dict[int, tuple[FlavorPlacement, ...]] = {}
+
+    def at(self, step: int) -> tuple[FlavorPlacement, ...]:
+        if step not in self._known:
+            self._known[step] = self._at(step)
+        return self._known[step]
+
+
 class Job(Value, cached=True):
     """A workload in a queue. `since` is its queue-order time; its name breaks ties, as the UID does in Kueue.
 
-    Jobs with equal `shape` have equal requests and priority. `runs_for`: seconds from admission to its end.
+    Jobs with equal `shape` have equal requests and priority. `runs_for`: seconds from admission to its end. `smaller`
+    is set if partial admission may reduce it.
     """
 
     name: str
@@ -65,6 +87,7 @@ class Job(Value, cached=True):
     placements: tuple[FlavorPlacement, ...]
     shape: Hashable
     runs_for: int | None = None
+    smaller: SmallerSizes | None = None
 
     @property
     def asks(self) -> dict[str, int]:
@@ -85,14 +108,15 @@ class Job(Value, cached=True):
 class Holder:
     """An admitted workload: what it holds and since when.
 
-    `evicted_by`: the preemptor and the cause, once it must leave.
+    `counts`: if partial admission reduced it. `evicted_by`: the preemptor and the cause, once it must leave.
     """
 
-    __slots__ = ("evicted_by", "flavors", "job", "since", "usage")
+    __slots__ = ("counts", "evicted_by", "flavors", "job", "since", "usage")
 
-    def __init__(self, job: Job, usage: Usage, flavors: Flavors, since: int) -> None:
+    def __init__(self, job: Job, usage: Usage, flavors: Flavors, since: int, counts: PodCounts | None = None) -> None:
         self.job = job
         self.usage = usage
         self.flavors = flavors
         self.since = since
+        self.counts = counts or {}
         self.evicted_by: tuple[str, Cause] | None = None
