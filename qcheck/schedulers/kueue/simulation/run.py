@@ -267,7 +267,8 @@ class Simulation:
     def _admit(self, entry: Entry) -> None:
         self._waiting[entry.job.queue].forget(entry.job.name)
         self._tried.pop(entry.job.name, None)
-        self._take(Holder(entry.job, entry.assignment.usage, entry.flavors, self._now, entry.counts))
+        usage, flavors = entry.assignment.usage, entry.flavors
+        self._take(Holder(job=entry.job, usage=usage, flavors=flavors, since=self._now, counts=entry.counts))
 
     def _evict(self, entry: Entry) -> list[Holder]:
         """Start the eviction of an entry's victims, unless it is under way."""
