@@ -6,7 +6,7 @@ from qcheck.cluster.labels import Taint, untolerated
 from qcheck.cluster.resources import looks_like_accelerator
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.schedulers.table import promises_of, workloads_of
-from qcheck.supply.eligibility import devices_are_tolerated, lasting
+from qcheck.supply.eligibility import devices_are_tolerated, is_chosen_class, lasting
 from qcheck.supply.node_demand import demand_of
 from qcheck.supply.supply import supply_of
 
@@ -51,6 +51,7 @@ def standing_taints(group: NodeGroup, flavor: QuotaPool) -> tuple[Taint, ...]:
     else:
         return ()
     found = untolerated(lasting(taints), flavor.tolerations)
+    found = tuple(t for t in found if not is_chosen_class(t, flavor.node_labels))
     return tuple(t for t in found if not (devices_are_tolerated(labels) and looks_like_accelerator(t.key)))
 
 
@@ -62,7 +63,12 @@ def workloads_with(cluster: Cluster, quotas: list[Cell]) -> list[Workload]:
 def untolerated_by(cluster: Cluster, workload: Workload, taints: tuple[Taint, ...]) -> set[Taint]:
     """Return the hard taints that some pod set of a workload does not tolerate."""
     demands = (demand_of(cluster, p.template) for p in workload.pod_sets)
-    return {taint for d in demands for taint in untolerated(taints, d.tolerations)}
+    return {
+        taint
+        for d in demands
+        for taint in untolerated(taints, d.tolerations)
+        if not is_chosen_class(taint, d.selection.selector)
+    }
 
 
 def has_open_taints(group: NodeGroup) -> bool:

@@ -48,6 +48,8 @@ PASSING_TAINTS = (
 
 GKE_NODE = "cloud.google.com/gke-nodepool"
 """A label that every GKE node has."""
+COMPUTE_CLASS = "cloud.google.com/compute-class"
+"""The label and the taint of the nodes of a GKE ComputeClass."""
 
 
 class Eligibility(Value):
@@ -154,6 +156,7 @@ def _through(demand: NodeDemand, selected: int, taints: tuple[Taint, ...], label
     lasting_taints = lasting(taints)
     if demand.node_name is not None:
         lasting_taints = tuple(t for t in lasting_taints if t.effect == "NoExecute")
+    lasting_taints = tuple(t for t in lasting_taints if not is_chosen_class(t, demand.selection.selector))
     left = untolerated(lasting_taints, demand.tolerations)
     plain = tuple(t for t in demand.tolerations if t.operator not in COMPARISONS or demand.compares)
     compared = () if plain == demand.tolerations else _without(untolerated(lasting_taints, plain), left)
@@ -190,6 +193,11 @@ def devices_are_tolerated(labels: Mapping[str, str]) -> bool:
     The ExtendedResourceToleration admission plugin adds this toleration: off by default, on at GKE.
     """
     return GKE_NODE in labels
+
+
+def is_chosen_class(taint: Taint, selector: Mapping[str, str]) -> bool:
+    """Return whether a taint is that of a compute class that a node selector names: GKE adds the toleration to pods."""
+    return taint.key == COMPUTE_CLASS and selector.get(COMPUTE_CLASS) == taint.value
 
 
 def lasting(taints: tuple[Taint, ...]) -> tuple[Taint, ...]:
