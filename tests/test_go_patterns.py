@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from qcheck.cluster.durations import go_seconds, is_long_duration
 from qcheck.kinds.go_patterns import fault, matcher
+from qcheck.kinds.schema.formats import DURATION
 
 LONG = "a" * 50_000
 
@@ -53,3 +57,12 @@ def test_says_what_go_refuses(pattern: str) -> None:
 def test_what_the_engine_lacks_is_no_fault(pattern: str) -> None:
     assert matcher(pattern) is None
     assert fault(pattern) is None
+
+
+def test_long_durations_take_linear_time() -> None:
+    digits = "9" * 300_000
+    assert not is_long_duration(digits)
+    assert re.fullmatch(DURATION, digits) is None
+    assert go_seconds("2562047h47m16.854775807s") == go_seconds("9223372036854775807ns")
+    assert go_seconds("9223372036854775808ns") is None
+    assert go_seconds("-9223372036854775808ns") is not None

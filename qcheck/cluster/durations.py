@@ -12,7 +12,7 @@ _UNITS = {
 _MOST_NANOSECONDS = 2**63
 _LONGEST = 400
 """The longest text, in characters, that is tried; longer ones exceed 64 bits, apart from absurd cases."""
-_PART = r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)"
+_PART = r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)"
 _WHOLE = re.compile(rf"([+-]?)((?:{_PART})+|0)", re.ASCII)
 
 
@@ -26,7 +26,7 @@ def go_seconds(text: str) -> Fraction | None:
     return signed if _fits(signed) else None
 
 
-_WITH_DAYS = re.compile(r"[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|[smhdw]))+)", re.ASCII)
+_WITH_DAYS = re.compile(r"[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|[smhdw]))+)", re.ASCII)
 
 
 def is_long_duration(text: str) -> bool:

@@ -23,7 +23,7 @@ class Format(Value):
         return re.fullmatch(self.pattern, text) is not None  # `re` caches compiled patterns
 
 
-DURATION = r"[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)"
+DURATION = r"[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)"
 """Go's syntax for durations."""
 FORMATS = {
     "dns": Format(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MOST = 1024
 """The maximum length of a list that a function generates."""
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+NUMBER = re.compile(r"[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 LONGEST_NUMBER = 1000
 
 
