@@ -107,7 +107,7 @@ def _judged(cluster: Cluster, workload: Workload, start: StartDecision) -> Verdi
         placed = in_one_domain(cluster, limits, wanted, start.domain, placed)
     runs = None if start.admitted is None and placed.runs else placed.runs
     reasons = (*start.reasons, *placed.reasons)
-    return Verdict(decision, runs, reasons, placed.witness, is_start_decision=True)
+    return Verdict(decision, runs, reasons, placed.witness if runs else (), is_start_decision=True)
 
 
 def _is_undecided(decision: Decision) -> bool:

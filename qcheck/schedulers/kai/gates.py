@@ -47,7 +47,18 @@ class KaiBarrier(Value):
 
 def barriers(job: KaiJob, shard: Shard) -> Iterator[KaiBarrier]:
     """Yield what stops a job permanently: limits, and quotas if it is certainly not preemptible."""
-    path, first = shard.path(job.queue.name), first_request(job, shard)
+    yield from _over(job, shard, first_request(job, shard))
+
+
+def barriers_by_node(job: KaiJob, shard: Shard) -> Iterator[KaiBarrier]:
+    """Yield what stops a job if its GPU memory is a part of the smallest GPUs: KAI tests each pod on its node again."""
+    memory, smallest = job.first_memory, shard.smallest_gpu_memory
+    if memory and smallest and smallest != shard.largest_gpu_memory:
+        yield from _over(job, shard, _with_memory(job, memory, smallest))
+
+
+def _over(job: KaiJob, shard: Shard, first: Amounts) -> Iterator[KaiBarrier]:
+    path = shard.path(job.queue.name)
     yield from over(path, first, Bound.LIMIT)
     if job.is_preemptible is False:
         yield from over(path, first, Bound.QUOTA)
@@ -58,7 +69,11 @@ def first_request(job: KaiJob, shard: Shard) -> dict[Dimension, Fraction]:
     memory, largest = job.first_memory, shard.largest_gpu_memory
     if not memory or not largest:
         return job.first
-    return {**job.first, Dimension.GPU: job.first[Dimension.GPU] + Fraction(memory, largest)}
+    return _with_memory(job, memory, largest)
+
+
+def _with_memory(job: KaiJob, memory: int, of_gpu: int) -> dict[Dimension, Fraction]:
+    return {**job.first, Dimension.GPU: job.first[Dimension.GPU] + Fraction(memory, of_gpu)}
 
 
 def over(path: Iterable[KaiQueue], request: Amounts, bound: Bound) -> Iterator[KaiBarrier]:

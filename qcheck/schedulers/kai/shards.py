@@ -136,13 +136,22 @@ class Shard(Value, cached=True):
             total += supplied
         return total
 
-    @cached_property
+    @property
     def largest_gpu_memory(self) -> int | None:
         """The memory of the largest GPU in MiB; None unless the labels of all nodes with GPUs state it."""
+        return max(self._gpu_memories, default=None)
+
+    @property
+    def smallest_gpu_memory(self) -> int | None:
+        """The memory of the smallest GPU in MiB; None unless the labels of all nodes with GPUs state it."""
+        return min(self._gpu_memories, default=None)
+
+    @cached_property
+    def _gpu_memories(self) -> tuple[int, ...]:
         classes = [c for g in self.groups for c in g.classes if c.machine.allocatable.get(GPU)]
         sizes = [memory_of_device(c.labels) for c in classes]
         known = [s for s in sizes if s]
-        return max(known) if known and len(known) == len(sizes) and self.is_known(Dimension.GPU) else None
+        return tuple(known) if len(known) == len(sizes) and self.is_known(Dimension.GPU) else ()
 
     def is_known(self, dimension: Dimension) -> bool:
         """Return whether the capacity is known from the nodes."""

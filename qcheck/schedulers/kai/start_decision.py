@@ -7,7 +7,7 @@ from qcheck.cluster.reasons import Reason, ReasonCode
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.quota.start_decision import StartDecision, StartingPods
 from qcheck.schedulers.kai.constraints import required_domain
-from qcheck.schedulers.kai.gates import Bound, barriers
+from qcheck.schedulers.kai.gates import Bound, barriers, barriers_by_node
 from qcheck.schedulers.kai.gpu_sharing import sharing_faults, sharing_is_on, sharing_place
 from qcheck.schedulers.kai.jobs import job_of
 from qcheck.schedulers.kai.requests import device_part
@@ -50,7 +50,8 @@ def decide(cluster: Cluster, workload: Workload) -> StartDecision | None:
     if stopped:
         return StartDecision(job.queue.name, False, stopped)
     starts, domain = _starts(cluster, job), required_domain(cluster, job, shard.pool.key)
-    reasons = (*sharing, *(() if job.is_preemptible is not None else (_unknown_priority(job),)))
+    by_node = tuple(_refused_by_node(job, b) for b in barriers_by_node(job, shard))
+    reasons = (*sharing, *by_node, *(() if job.is_preemptible is not None else (_unknown_priority(job),)))
     if reasons:
         return StartDecision(queue=job.queue.name, admitted=None, reasons=reasons, starts=starts, domain=domain)
     return StartDecision(queue=job.queue.name, admitted=True, starts=starts, domain=domain)
@@ -136,6 +137,16 @@ def _refused(job: KaiJob, barrier: KaiBarrier) -> Reason:
         flavor=barrier.queue.name,
         resource=RESOURCES[barrier.dimension],
     )
+
+
+def _refused_by_node(job: KaiJob, barrier: KaiBarrier) -> Reason:
+    amount, word = named_amount(barrier.dimension, barrier.amount), barrier.bound.value
+    requested = named_amount(barrier.dimension, barrier.requested)
+    message = (
+        f"on the smallest GPUs its GPU memory counts as {requested}, but the {word} of queue {barrier.queue.name} is "
+        f"{amount}, so it depends on the nodes that KAI tries first"
+    )
+    return Reason(ReasonCode.CANNOT_TELL, "uncertain", message, job.place_of(barrier.dimension))
 
 
 def _unknown_priority(job: KaiJob) -> Reason:
