@@ -294,3 +294,28 @@ def test_directories_whose_names_are_patterns_contain_only_their_own_files(
     for scope in settings.scopes:
         patterns = [Pattern(each) for each in scope.include]
         assert [n for n in names if any(p.match(f"{n}/flavors.yaml") for p in patterns)] == [scope.name]
+
+
+@pytest.mark.parametrize(
+    ("folders", "clusters"),
+    [
+        (
+            ("cmd/demo", "site/examples/admin", "site/examples/remote"),
+            {"admin": ("site/examples/admin/**",), "cmd": ("cmd/**",), "remote": ("site/examples/remote/**",)},
+        ),
+        (
+            ("east/team-a", "east/team-b", "west/team-a", "west/team-b"),
+            {"east": ("east/**",), "west": ("west/**",)},
+        ),
+    ],
+)
+def test_a_directory_of_environments_is_none_itself_but_regions_are(
+    folders: tuple[str, ...], clusters: dict[str, tuple[str, ...]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in folders:
+        path = tmp_path / folder / "flavors.yaml"
+        path.parent.mkdir(parents=True)
+        path.write_text(BASE.replace("gpu: h100", f"gpu: {folder.replace('/', '-')}"))
+    assert entrypoint.run(["init"]) == 0
+    assert {s.name: s.include for s in load_settings().scopes} == clusters

@@ -100,7 +100,18 @@ class _Repository:
             words = {_word_of_values(path) for path in chart.choices}
             found |= words if len(words) > 1 else set()
         found |= self._of_variables() | self._of_copies() | self._usual()
-        return sorted(found - {""})
+        return sorted(found - {""} - self._containers(found))
+
+    def _containers(self, names: set[str]) -> set[str]:
+        """Return the directory that contains environments instead of being one, if there is exactly one such directory.
+
+        Several of them, such as regions that contain the same teams, are environments.
+        """
+        found = set()
+        for path in self.paths:
+            inside = [word for part in path.split("/")[:-1] if (word := _canonical(part)) in names]
+            found |= {outer for outer in inside[:1] if outer not in USUAL and any(word != outer for word in inside)}
+        return found if len(found) == 1 else set()
 
     def _of_copies(self) -> set[str]:
         """Return the differing parts of sibling directories that define the same cluster-scoped object or pool."""
@@ -144,7 +155,8 @@ class _Repository:
     def clusters(self) -> tuple[Proposed, ...]:
         if len(self.names) < 2:
             return (Proposed("", (), self._renders(None)),)
-        found = (Proposed(name, self._include(name), self._renders(name)) for name in self.names)
+        named = {self.of(path) for path in self.by_path} | {self._goes_to(each) for each in self.deployed}
+        found = (Proposed(name, self._include(name), self._renders(name)) for name in self.names if name in named)
         return tuple(p for p in found if p.include or p.renders)
 
     def _renders(self, name: str | None) -> tuple[Render, ...]:
