@@ -143,11 +143,10 @@ def _shown(resource: str, number: int, how: str) -> str:
 
 
 def _nodes(count: Count) -> str:
+    least = f"{count.minimum} node{'s' * (count.minimum != 1)}"
     if count.maximum == count.minimum:
-        return f"{count.minimum} nodes"
-    if count.maximum is None:
-        return f"{count.minimum} nodes or more"
-    return f"{count.minimum} to {count.maximum} nodes"
+        return least
+    return f"{least} or more" if count.maximum is None else f"{count.minimum} to {count.maximum} nodes"
 
 
 class PoolMachineTypes(Value):
