@@ -59,6 +59,18 @@ def test_init_of_nothing_says_so(
     assert not list(tmp_path.iterdir())
 
 
+def test_a_configuration_alone_is_relevant(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    written = (
+        "managerConfig:\n  controllerManagerConfigYaml: |-\n    apiVersion: GROUP/v1beta1\n    kind: Configuration\n"
+    )
+    (tmp_path / "values.yaml").write_text(written.replace("GROUP", "config.kueue.x-k8s.io"))
+    assert entrypoint.run(["check", "."]) == 0
+    assert "QC702" in capfd.readouterr().out
+
+
 def test_a_baseline_accepts_today_and_fails_on_what_is_new(repository: Path, capfd: pytest.CaptureFixture[str]) -> None:
     known = findings(capfd)
     assert entrypoint.run(["baseline", "write"]) == 0

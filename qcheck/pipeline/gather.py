@@ -188,7 +188,7 @@ def modelled(read: ReadInputs, settings: Settings, watch: Watch = unwatched) -> 
         ),
         unjudged=(
             *(f"{n.path}: {n.why}" for n in not_read if n.failed),
-            *([] if objects else _why_nothing(read, clusters)),
+            *([] if objects or any(map(_is_configured, clusters)) else _why_nothing(read, clusters)),
             *(f"{p.place.line}: {p.message}" for some in astray.values() for p in some if p.certain),
         ),
         read=tuple(FileRead(f.text.path, len(f.documents) + f.passed_over, len(f.text.text)) for f in loaded),
@@ -204,6 +204,11 @@ def _other_releases(clusters: Iterable[Cluster]) -> Iterator[NotRead]:
             found = Release(*install.release)
             why = f'it installs Kueue {found}, but qcheck assumes {judged}: set `kueue: "{found}"` in the settings'
             yield NotRead(install.place.origin.path, why)
+
+
+def _is_configured(cluster: Cluster) -> bool:
+    """Return whether the configuration of a scheduler was read, which rules check without any other object."""
+    return bool(cluster.configuration or cluster.volcano_scheduler)
 
 
 def _why_nothing(read: ReadInputs, clusters: Sequence[Cluster]) -> Iterator[str]:
