@@ -51,10 +51,12 @@ spec:
 WIDGET = "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a, namespace: b}\nspec: "
 
 
-def said(folder: Path, spec: str, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+def said(
+    folder: Path, spec: str, monkeypatch: pytest.MonkeyPatch, definition: str = DEFINITION
+) -> list[tuple[str, str]]:
     monkeypatch.chdir(folder)
     Path("a-widget.yaml").write_text(WIDGET + spec + "\n", encoding="utf-8")
-    Path("crd.yaml").write_text(DEFINITION, encoding="utf-8")
+    Path("crd.yaml").write_text(definition, encoding="utf-8")
     return [(f.rule.id, f.message) for f in audit(["."]).findings if f.rule and f.rule.id in ("QC003", "QC004")]
 
 
@@ -198,3 +200,14 @@ def test_a_definition_that_is_none_judges_nothing(tmp_path: Path, wrong: str, mo
     Path("crd.yaml").write_text(f"{head}        openAPIV3Schema: {wrong}\n", encoding="utf-8")
     Path("a-widget.yaml").write_text(WIDGET + "{size: 1}\n", encoding="utf-8")
     assert all(f.rule is not None and f.rule.id != "QC000" for f in audit(["."]).findings)
+
+
+def test_a_definition_with_a_factor_of_0_is_invalid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert said(tmp_path, "{size: 1}", monkeypatch, DEFINITION.replace("minimum: 1", "multipleOf: 0")) == []
+    why = "the schema of example.com/v1 Widget is invalid: its objects were not checked"
+    assert why in [n.why for n in audit(["."]).inputs.not_read]
+
+
+def test_a_fraction_as_a_factor_is_not_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    definition = DEFINITION.replace("size: {type: integer, minimum: 1}", "size: {type: number, multipleOf: 0.1}")
+    assert said(tmp_path, "{size: 0.7}", monkeypatch, definition) == []

@@ -65,6 +65,7 @@ def defaulted(schema: Json, data: object) -> object:
 
 
 def part(schema: Json, name: str) -> Json:
+    """Return the mapping of a keyword; empty if it is absent or something else."""
     found = schema.get(name)
     return found if isinstance(found, dict) else {}
 
@@ -76,6 +77,7 @@ def below(schema: Json, key: str) -> Json:
 
 
 def failures(schema: Json, data: object) -> Iterator[Failure]:
+    """Yield the values that a schema refuses; none if the schema itself is invalid."""
     validator = _validator(schema)
     for error in validator.iter_errors(data) if validator is not None else ():
         route = tuple(error.absolute_path)
@@ -114,7 +116,7 @@ def _is_valid(schema: Json) -> bool:
         return False
     if not all(isinstance(schema[key], kind) for key, kind in _KINDS.items() if key in schema):
         return False
-    if not all(isinstance(name, str) for name in _listed(schema.get("required"))):
+    if schema.get("multipleOf", 1) == 0 or not all(isinstance(name, str) for name in _listed(schema.get("required"))):
         return False
     inner = [*part(schema, "properties").values(), *(schema[k] for k in _ONE if k in schema)]
     branches = (each for k in _SEVERAL for each in _listed(schema.get(k)))
@@ -144,6 +146,8 @@ def translated(schema: Json) -> Json:
     pattern = plain.pop("pattern", None)
     if isinstance(pattern, str):
         plain[_PATTERN] = pattern
+    if isinstance(plain.get("multipleOf"), float):
+        del plain["multipleOf"]  # the API server divides with a tolerance, and jsonschema without
     for name in ("exclusiveMinimum", "exclusiveMaximum"):
         if plain.pop(name, None) is True:
             plain[name] = plain.pop(f"{name[9].lower()}{name[10:]}", None)
