@@ -1,8 +1,8 @@
-"""Taints that keep the pods of a quota pool off nodes, for several rule families, and quota that only such nodes cover."""
+"""Taints that keep the pods of a quota pool off nodes, and quota that only such nodes cover; for several rule families."""
 
 from __future__ import annotations
 
-from qcheck.cluster.labels import Taint, untolerated
+from qcheck.cluster.labels import untolerated
 from qcheck.cluster.resources import looks_like_accelerator
 from qcheck.cluster.value import TYPE_CHECKING
 from qcheck.schedulers.table import promises_of, workloads_of

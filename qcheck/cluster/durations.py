@@ -11,7 +11,7 @@ _UNITS = {
 }  # fmt: skip
 _MOST_NANOSECONDS = 2**63
 _LONGEST = 400
-"""The longest text, in characters, that is tried; longer ones exceed 64 bits, apart from absurd cases."""
+"""The longest text, in characters, that is read; a longer one counts as invalid, because almost all exceed 64 bits."""
 _PART = r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)"
 _WHOLE = re.compile(rf"([+-]?)((?:{_PART})+|0)", re.ASCII)
 

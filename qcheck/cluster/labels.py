@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 Labels = dict[str, str]
 HARD_EFFECTS = ("NoSchedule", "NoExecute")
+EQUAL = ("Equal", "")
+"""Operators of tolerations that compare values for equality."""
 DISCOVERED_LABELS = (
     "nvidia.com/", "amd.com/", "beta.amd.com/", "gpu.intel.com/", "gpu.nvidia.com/", "feature.node.kubernetes.io/",
     "node.coreweave.cloud/", "backend.coreweave.cloud/", "ib.coreweave.cloud/", "ds.coreweave.com/",
@@ -124,10 +126,6 @@ class Taint(Value):
         return f"{self.key}{'=' if self.value else ''}{self.value}:{self.effect}"
 
 
-EQUAL = ("Equal", "")
-"""Operators that compare values for equality."""
-
-
 class Toleration(Value):
     """A toleration. An empty key (with Exists) tolerates every key, an empty effect every effect."""
 
@@ -183,4 +181,5 @@ def tolerated(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) ->
 
 
 def is_discovered(key: str) -> bool:
+    """Return whether a label may be on running nodes only."""
     return key.startswith(DISCOVERED_LABELS)

@@ -50,8 +50,6 @@ QUARTERS: dict[tuple[str, int], tuple[str, ...]] = {
     ("A30", 24): ("1g.6gb", "2g.12gb", "4g.24gb"),
     ("RTX PRO 6000", 96): ("1g.24gb", "2g.48gb", "4g.96gb"),
 }
-
-
 ONCE = ("me", "me.all")
 """The attributes that only one instance of a GPU can have: media extensions."""
 

@@ -1,7 +1,7 @@
 """Validates kinds whose CustomResourceDefinitions are in the inputs against these, as the API server does.
 
-jsonschema checks values; this module handles what a structural schema adds to JSON Schema (unknown fields, list maps,
-integers or strings, defaults, dropped nulls), and `cel.py` the CEL rules.
+`structural_schemas.py` checks values with jsonschema, and `cel.py` the CEL rules; this module finds the definitions of an
+object, and checks what JSON Schema lacks: unknown fields and the keys of lists.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.kinds import structural_schemas
 from qcheck.kinds.cel import CelEvaluator, has_loops
-from qcheck.kinds.decode import DEFINITIONS
+from qcheck.kinds.decode import is_definition
 from qcheck.kinds.rewrite import with_fixes
 from qcheck.kinds.schema.advice import advice
 from qcheck.kinds.schema.catalogue import KUEUE, described
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     Key = tuple[str, str, str]
     Route = tuple[str | int, ...]
 
-KIND = "CustomResourceDefinition"
-
 
 class CustomDefinition(Value):
     """One version of a kind: its structural schema, and the place of the definition."""
@@ -48,10 +46,6 @@ class CustomDefinition(Value):
     def name(self) -> str:
         group, version, kind = self.key
         return f"{group}/{version} {kind}"
-
-
-def is_definition(root: Cursor) -> bool:
-    return root["kind"].text() == KIND and (root["apiVersion"].text() or "").startswith(f"{DEFINITIONS}/")
 
 
 def definitions(roots: Iterable[Cursor]) -> dict[Key, CustomDefinition]:

@@ -43,7 +43,8 @@ Each maps to the module that reads it, imported on first use, and its kinds.
 
 POD_TEMPLATE = r"(?i)pod[-_]?template[^/]*$"
 """File names of pod templates for `spark.kubernetes.driver.podTemplateFile`."""
-DEFINITIONS = "apiextensions.k8s.io"
+DEFINITIONS, DEFINITION = "apiextensions.k8s.io", "CustomResourceDefinition"
+"""The group and the kind of definitions of other kinds."""
 EVENT = ("", "Event")
 """The kind of kube-scheduler's events about pods, which are part of a cluster's state."""
 
@@ -63,6 +64,11 @@ def recognises(api_version: str, kind: str) -> bool:
     """Return whether documents of this apiVersion and kind are read; others need not even be parsed."""
     group = api_version.rpartition("/")[0]
     return group in (kueue.GROUP, DEFINITIONS) or (group, kind) == EVENT or decoder(group, kind) is not None
+
+
+def is_definition(root: Cursor) -> bool:
+    """Return whether an object defines a kind."""
+    return root.text_at("kind") == DEFINITION and root.text_at("apiVersion").startswith(f"{DEFINITIONS}/")
 
 
 def mentions_configuration(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Conversion of a pool in any format to a `NodePool`: machine types, provider labels, doubts; and what readers are given."""
+"""Conversion of a pool in any format to a `NodePool`: machine types, provider labels, doubts; and the context of readers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from qcheck.documents.cursor import Cursor
     from qcheck.nodepools.manifest_text import BrokenText
     from qcheck.nodepools.provider_labels import Provided
-
 
 ZONE = "topology.kubernetes.io/zone"
 ZONE_ALIASES = (ZONE, "topology.gke.io/zone", "failure-domain.beta.kubernetes.io/zone")

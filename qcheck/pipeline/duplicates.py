@@ -11,8 +11,9 @@ import posixpath
 from qcheck.cluster.place import Place
 from qcheck.cluster.problems import Problem, ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
+from qcheck.kinds.decode import DEFINITION
 from qcheck.kinds.shared_fields import object_id
-from qcheck.pipeline.relevance import DEFINITION, concerns_queues
+from qcheck.pipeline.relevance import concerns_queues
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence, Set

@@ -12,6 +12,7 @@ from qcheck.documents import limits
 from qcheck.documents.load import load
 from qcheck.findings.result import NotRead
 from qcheck.kinds.decode import (
+    is_definition,
     is_of_cluster,
     mentions_configuration,
     mentions_install,
@@ -73,7 +74,7 @@ def model(
     problems, not_read = _gaps(files, as_is, renders)
 
     def judged_by(release: Release, paths: Set[str]) -> list[Problem]:
-        written = [m for m in found.written if m.document.path in paths or validation.is_definition(m)]
+        written = [m for m in found.written if m.document.path in paths or is_definition(m)]
         other = replace(target, release=(release.major, release.minor))
         return [*_configuration(files, release)[1], *validation.refused(written, other)]
 
@@ -271,7 +272,7 @@ def left_out(loaded: Iterable[Loaded]) -> list[NotRead]:
 
 def unjudged_rules(loaded: Iterable[Loaded], settings: Settings) -> list[NotRead]:
     """Return CEL rules of CustomResourceDefinitions that cannot be evaluated here."""
-    if not any(validation.DEFINITION in f.text.text for f in loaded):
+    if not any(validation.mentions_definition(f.text.text) for f in loaded):
         return []
     manifests = [r for f in loaded for d in f.documents for r in roots(d)]
     release = settings.policy.kueue

@@ -26,11 +26,8 @@ if TYPE_CHECKING:
     Watch = Callable[[str, int, int], None]
     """A receiver of each stage's progress: its name, the number of finished items, and their total."""
 
-
 LARGE = 2_000_000
 """The size in bytes from which a second process pays for its start."""
-
-
 WRITTEN = r"apiVersion[\"']?\s*:\s*[\"']?"
 """The text before the version of an object, in YAML and JSON."""
 
@@ -107,7 +104,9 @@ def _read_again(loaded: list[Loaded], limits: Limits) -> list[Loaded]:
 
 def _described(some: Sequence[Loaded], loaded: Sequence[Loaded], limits: Limits) -> list[Loaded]:
     """Return some loaded files with the objects of kinds that a CustomResourceDefinition in any file describes."""
-    kinds = validation.described_kinds([d for f in loaded if validation.DEFINITION in f.text.text for d in f.documents])
+    kinds = validation.described_kinds(
+        [d for f in loaded if validation.mentions_definition(f.text.text) for d in f.documents]
+    )
 
     def is_described(api_version: str, kind: str, text: str) -> bool:
         return (api_version, kind) in kinds or is_wanted(api_version, kind, text)

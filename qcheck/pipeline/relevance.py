@@ -7,6 +7,7 @@ import re
 from qcheck.cluster.problems import NODES
 from qcheck.cluster.resources import looks_like_accelerator
 from qcheck.cluster.value import TYPE_CHECKING
+from qcheck.kinds.decode import DEFINITION
 from qcheck.nodepools import formats
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ VOLCANO = r"(?<!serving\.)volcano\.sh/"
 """The same for Volcano, without the groups of Kthena, which serves models."""
 SEPARATOR = r"(?m)^---"
 TOP_KIND = r"""(?m)^["']?kind["']?[ \t]*:[ \t]*["']?(\w+)"""
-DEFINITION = "CustomResourceDefinition"
-"""A kind that names kinds of queues but is not one."""
 OF_SOFTWARE = frozenset(
     {DEFINITION, "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "ServiceAccount", "Service"}
 )

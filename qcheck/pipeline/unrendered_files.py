@@ -6,8 +6,7 @@ import posixpath
 
 from qcheck.cluster.problems import ProblemCode
 from qcheck.cluster.value import TYPE_CHECKING, Value
-from qcheck.kinds.decode import roots
-from qcheck.pipeline.validation import is_definition
+from qcheck.kinds.decode import is_definition, roots
 
 if TYPE_CHECKING:
     from qcheck.cluster.problems import Problem, Unread

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from qcheck.cluster.value import TYPE_CHECKING
-from qcheck.kinds.decode import roots
+from qcheck.kinds.decode import DEFINITION, is_definition, roots
 from qcheck.kinds.validate import validate
 
 if TYPE_CHECKING:
@@ -16,10 +16,13 @@ if TYPE_CHECKING:
     from qcheck.documents.document import Document
     from qcheck.kinds.validation.target import Target
 
-DEFINITION = "CustomResourceDefinition"
-"""Text that a file with a definition must contain; the code for definitions is imported only if one does."""
 MANY = 1000
 """The number of objects from which a second process pays for its start."""
+
+
+def mentions_definition(text: str) -> bool:
+    """Return whether a text may define a kind; the code for definitions is imported only if one does."""
+    return DEFINITION in text
 
 
 def described_kinds(documents: Iterable[Document]) -> set[tuple[str, str]]:
@@ -35,11 +38,6 @@ def described_kinds(documents: Iterable[Document]) -> set[tuple[str, str]]:
 def has_definitions(manifests: list[Cursor]) -> bool:
     """Return whether any object defines a kind, by which the others are then validated."""
     return any(map(is_definition, manifests))
-
-
-def is_definition(manifest: Cursor) -> bool:
-    """Return whether an object defines a kind."""
-    return manifest.text_at("kind") == DEFINITION
 
 
 def begin(manifests: list[Cursor], target: Target) -> Callable[[], list[Problem]]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 BATCH_GROUPS = ("kueue.x-k8s.io", "volcano.sh", "run.ai", "kai.scheduler")
 """The API groups of schedulers that have queues."""
 FAR = 10**4
+"""The ratio of quotas from which they seem to be written in different scales."""
 MEBIBYTE = 2**20
 
 
@@ -108,7 +109,7 @@ def api_version_deprecated(cluster: Cluster) -> Iterator[Finding]:
 def quantity_suspicious(cluster: Cluster) -> Iterator[Finding]:
     """Report a valid quantity that is probably a mistake, alone or compared with others of the same cohort."""
     yield from of_problems(cluster, ProblemCode.QUANTITY_SUSPICIOUS)
-    yield from scales_apart(cluster)
+    yield from _scales_apart(cluster)
 
 
 @rule("QC008")
@@ -138,7 +139,7 @@ def duplicate_object(cluster: Cluster) -> Iterator[Finding]:
     return of_problems(cluster, ProblemCode.DUPLICATE_OBJECT)
 
 
-def scales_apart(cluster: Cluster) -> Iterator[Finding]:
+def _scales_apart(cluster: Cluster) -> Iterator[Finding]:
     """Report the smallest and the largest nominal quota of a cohort tree for a resource, if far apart."""
     for (root, resource), quotas in sorted(_by_cohort(cluster).items()):
         least, most = min(quotas, key=lambda q: q.nominal), max(quotas, key=lambda q: q.nominal)

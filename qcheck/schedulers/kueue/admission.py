@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 COMPLETED_AS_PODS = ("pod", "deployment")
 """Integrations that use pods as completed by the API server, instead of templates."""
+_ONLY_BLOCKING: tuple[ReasonCause, ...] = ("queue-inactive", "namespace-not-selected", "priority-class-missing")
+"""Causes of doubt that can only keep a workload out: they change neither its queue nor its requests."""
 
 
 @answered_once
@@ -99,9 +101,6 @@ def _is_judged(cluster: Cluster, queue: ClusterQueue, unread: tuple[Reason, ...]
     return all(r.cause in _ONLY_BLOCKING for r in unread) and (
         not unread or all(f.name in cluster.flavor for f in queue.flavors())
     )
-
-
-_ONLY_BLOCKING: tuple[ReasonCause, ...] = ("queue-inactive", "namespace-not-selected", "priority-class-missing")
 
 
 def copies_of(workload: Workload) -> int:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from qcheck.schedulers.kueue.assignment import Assigned
     from qcheck.schedulers.kueue.cohort_tree import TreeNode
 
-
 COHORT, QUEUE = "cohort", "ClusterQueue"
 
 

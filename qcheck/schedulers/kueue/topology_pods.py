@@ -22,11 +22,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from qcheck.cluster.cluster import Cluster
+    from qcheck.cluster.workloads import TopologyRequest
+    from qcheck.schedulers.kueue.assignment import Assigned
     from qcheck.schedulers.kueue.decision import Decision
     from qcheck.schedulers.kueue.topology_nodes import LeafNode, TopologyNodes
     from qcheck.supply.groups import NodeGroup
 
     Contents = tuple[tuple[str, int], ...]
+
+GATE = "kueue.x-k8s.io/topology"
+"""The scheduling gate of pods until Kueue chooses their domain."""
 
 
 def in_domains(cluster: Cluster, decision: Decision) -> Schedule:
@@ -65,39 +70,38 @@ def remainders(cluster: Cluster, decision: Decision) -> Schedule | None:
     Kueue chooses domains for whole slices only. The remaining pods keep their scheduling gate until one of the others
     ends and leaves its domain to them: never if there is no whole slice, or if the pods wait for each other.
     """
-    reasons = tuple(_remainders(cluster, decision))
-    if not reasons:
+    broken = list(_broken(cluster, decision))
+    if not broken:
         return None
-    asked = ((a.demand.count, a.pod_set.topology) for a in decision.assigned)
-    none = any(t is not None and t.slices and 0 < count < t.slices[0].size for count, t in asked)
-    return Schedule(False if none else None, reasons=reasons)
+    has_no_slice = any(each.demand.count < asked.slices[0].size for each, asked in broken)
+    return Schedule(False if has_no_slice else None, reasons=tuple(_gated(*each) for each in broken))
 
 
-def _remainders(cluster: Cluster, decision: Decision) -> Iterator[Reason]:
+def _broken(cluster: Cluster, decision: Decision) -> Iterator[tuple[Assigned, TopologyRequest]]:
+    """Yield the pod sets whose pods are no whole number of slices, with what they ask for."""
     for each in decision.assigned:
-        asked, count = each.pod_set.topology, each.demand.count
-        if asked is None or not asked.slices or count % asked.slices[0].size == 0:
+        asked = each.pod_set.topology
+        if asked is None or not asked.slices or each.demand.count % asked.slices[0].size == 0:
             continue
-        if not any(has_topology(cluster, f) for f in each.flavor_names):
-            continue
-        size = asked.slices[0].size
-        message = (
-            f"the {count} pods of pod set {each.pod_set.name} are no whole number of slices of {size}: Kueue chooses "
-            f"domains for {count // size * size} of them, and the others keep the scheduling gate {_GATE}"
-            + (" until some of those end" if count >= size else "")
-        )
-        change = f"run a multiple of {size} pods in pod set {each.pod_set.name}, or choose a size that divides {count}"
-        yield Reason(
-            code=ReasonCode.UNSCHEDULABLE,
-            cause="slices",
-            message=message,
-            place=asked.place,
-            near=(each.pod_set.count_place,),
-            change=change,
-        )
+        if any(has_topology(cluster, f) for f in each.flavor_names):
+            yield each, asked
 
 
-_GATE = "kueue.x-k8s.io/topology"
+def _gated(assigned: Assigned, asked: TopologyRequest) -> Reason:
+    name, count, size = assigned.pod_set.name, assigned.demand.count, asked.slices[0].size
+    message = (
+        f"the {count} pods of pod set {name} are no whole number of slices of {size}: Kueue chooses "
+        f"domains for {count // size * size} of them, and the others keep the scheduling gate {GATE}"
+        + (" until some of those end" if count >= size else "")
+    )
+    return Reason(
+        code=ReasonCode.UNSCHEDULABLE,
+        cause="slices",
+        message=message,
+        place=asked.place,
+        near=(assigned.pod_set.count_place,),
+        change=f"run a multiple of {size} pods in pod set {name}, or choose a size that divides {count}",
+    )
 
 
 def _labels(nodes: TopologyNodes, key: str) -> dict[str, str]:
