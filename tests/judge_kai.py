@@ -145,7 +145,7 @@ def _rerun(record: Record) -> Iterator[tuple[str, str]]:
         before = set(run.running)
         done = run.cycle(cycle)
         lost |= {(cycle, name) for name in done.evicted}
-        # KAI also records gangs that did not run yet and whose promise another gang takes.
+        # KAI also records gangs that did not run yet and lost their promise to another gang.
         theirs_lost |= {(cycle, name) for name in before.union(done.started) if (cycle, name) in events}
         now = run.held()
         if world.past is not None:
@@ -174,7 +174,7 @@ def _numbered(group: str, number: str) -> str:
 
 
 class TracedGang(SimulatedGang):
-    """A job of the recording's driver, which creates all jobs in order, whenever it submits them."""
+    """A job of the recording's driver, which creates all jobs in order, regardless of when it submits them."""
 
     @cached_property
     def order(self) -> tuple[int, int, str]:
@@ -202,7 +202,7 @@ def _usage(name: str, ours: float, theirs: float) -> tuple[str, str]:
 
 
 def _traced_queues(queues: list[Record]) -> Iterator[HierarchyQueue]:
-    """The queues as the recording's driver creates them: one after the other."""
+    """Return the queues as the recording's driver creates them: one after the other."""
     return (replace(_traced_queue(queue), created=float(at)) for at, queue in enumerate(queues))
 
 

@@ -1,4 +1,4 @@
-"""Whatever `admit` says never runs, `check` reports: at the workload, or at the object that is named here."""
+"""`check` reports every workload that `admit` says never runs: at the workload, or by a rule in `ELSEWHERE`."""
 
 from __future__ import annotations
 
@@ -67,12 +67,12 @@ def is_reported(verdict: Verdict, findings: tuple[Finding, ...]) -> bool:
 
 
 def is_queued(verdict: Verdict) -> bool:
-    """Return whether a queue decides on the workload: the rules judge no other, nor jobs that wait for a queue's name."""
+    """Return whether a queue manages the workload: the rules judge no others, and no jobs that wait for a queue name."""
     return all(reason.cause not in ("unmanaged", "no-queue") for reason in verdict.reasons)
 
 
 @pytest.mark.parametrize(("folder", "name"), [*folders()], ids=lambda given: getattr(given, "name", given))
-def test_what_never_runs_is_reported(folder: Path, name: str) -> None:
+def test_workloads_that_never_run_are_reported(folder: Path, name: str) -> None:
     silent = [
         f"{verdict.workload.id}: {[(r.cause, r.message) for r in verdict.reasons]}"
         for verdict, findings in refused(folder, name)

@@ -152,7 +152,7 @@ def test_cel_rules_see_the_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.skipif(not HAS_CEL, reason="needs cel-expr-python")
-def test_a_rule_that_takes_too_long_is_named_as_not_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rule_that_takes_too_long_is_reported_as_not_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parts = ", ".join(f"{{name: p{n}}}" for n in range(200))
     assert said(tmp_path, f"{{size: 1, parts: [{parts}]}}", monkeypatch) == []
     rule = "self.parts.all(a, self.parts.all(b, a.name == b.name || a != b))"
@@ -175,7 +175,7 @@ def test_without_a_library_rules_are_named_as_not_judged(tmp_path: Path, monkeyp
     assert any("CEL" in n.why for n in audit(["."]).inputs.not_read)
 
 
-def test_a_pattern_that_cannot_be_evaluated_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pattern_that_cannot_be_evaluated_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert said(tmp_path, "{size: 1, bytes: a}", monkeypatch) == []
     [why] = [n.why for n in audit(["."]).inputs.not_read if "pattern" in n.why]
     assert why == r"a pattern of example.com/v1 Widget was not judged: '\\C' cannot be evaluated"

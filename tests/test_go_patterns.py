@@ -1,4 +1,4 @@
-"""Patterns in manifests are Go's: their answers are those of Go's `regexp`, and no pattern takes exponential time."""
+"""Patterns in manifests match as Go's `regexp` does, and no pattern takes exponential time."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def test_takes_linear_time(pattern: str) -> None:
 
 
 @pytest.mark.parametrize("pattern", ["*-gpu", "gpu-[0-3", "(a", r"\1", "(?=a)", "[z-a]"])
-def test_says_what_go_refuses(pattern: str) -> None:
+def test_reports_patterns_that_go_rejects(pattern: str) -> None:
     assert matcher(pattern) is None
     assert fault(pattern)
 
 
 @pytest.mark.parametrize("pattern", [r"\C", r"\p{Cs}", "((a{1000}){1000}){1000}"])
-def test_what_the_engine_lacks_is_no_fault(pattern: str) -> None:
+def test_syntax_that_the_engine_lacks_is_not_a_fault(pattern: str) -> None:
     assert matcher(pattern) is None
     assert fault(pattern) is None
 

@@ -642,7 +642,7 @@ patches: [{target: {kind: ClusterQueue, name: "(x+)+"}, patch: "[{op: remove, pa
 """
 
 
-def test_expressions_of_manifests_do_not_backtrack(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_regular_expressions_in_manifests_do_not_backtrack(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (repo / "rest.yaml").write_text(BACKTRACKS)
     (repo / "q.yaml").write_text(queue("x" * 60 + "-"))
     (repo / "kustomization.yaml").write_text(PATCHES)
@@ -692,7 +692,7 @@ resource "google_container_node_pool" "p" {{
 
 
 @pytest.mark.parametrize("command", ["check", "capacity", "shares", "suggest"])
-def test_numbers_of_thousands_of_digits(repo: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+def test_numbers_with_thousands_of_digits(repo: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
     (repo / "q.yaml").write_text(queue() + "---" + LONG_NUMBERS + "---" + LONG_CRON)
     (repo / "pool.tf").write_text(LONG_POOL)
     assert run([command, ".", "--format", "json"]) in (0, 1, 2)

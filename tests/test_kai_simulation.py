@@ -286,7 +286,7 @@ def test_a_page_has_a_lane_for_each_queue(capsys: pytest.CaptureFixture[str]) ->
 
 
 RECORDED = Path(__file__).resolve().parent / "data" / "kai_traces.json"
-"""Traces of KAI 0.17's own actions, each of which depends on one detail of its order."""
+"""Traces of KAI 0.17's own actions; each depends on one detail of KAI's queue order."""
 
 
 def test_recorded_traces_are_repeated() -> None:

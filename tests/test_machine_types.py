@@ -107,7 +107,7 @@ def test_sizes_of_general_purpose_types(provider: str, name: str, vcpu: int, gib
         ("nebius", "cpu-d3/0vcpu-0gb"),
     ],
 )
-def test_no_type_has_no_cores_or_chips(provider: str, name: str) -> None:
+def test_a_type_with_0_cores_or_chips_is_unknown(provider: str, name: str) -> None:
     assert machine_catalogue.find(name, provider) is None
 
 

@@ -105,8 +105,8 @@ def test_large_pools_are_judged_by_what_is_certain() -> None:
 HUGE = 2**63 - 1
 
 
-def test_huge_nodes_take_no_longer() -> None:
-    """Numbers of pods are never counted one by one."""
+def test_huge_nodes_take_no_longer_than_small_ones() -> None:
+    """Pods are never counted one by one."""
     nodes = (Nodes("pool", {"gpu": HUGE, "cpu": HUGE}, HUGE),)
     assert worst_case(nodes, {"gpu": 2}, {"gpu": 1}, 4).slots <= HUGE * (HUGE // 2)
     assert pods_to_block(nodes, {"gpu": 2}, {"gpu": 1}) == HUGE * (HUGE - 1)

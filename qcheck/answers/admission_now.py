@@ -39,7 +39,7 @@ NOTHING_RUNS = "no running workload was read: --busy needs --live or a snapshot 
 class Arrival(Value):
     """Kueue's decision when the workload arrives: whether it gets quota, and which workloads are preempted for it.
 
-    `flavors` by pod set and resource; `counts` by pod set, if partial admission reduced them.
+    `flavors` are keyed by pod set and resource. `counts` are pods by pod set, if partial admission reduced them.
     """
 
     admitted: bool
@@ -91,7 +91,7 @@ def _beside_others(cluster: Cluster, state: State, verdict: Verdict) -> Verdict:
 
 
 def _granted(cluster: Cluster, decision: Decision, now: Arrival) -> Decision:
-    """Return the decision with the flavors and numbers of pods of the arrival, if they differ from an idle cluster's."""
+    """Return the decision with the flavors and pod counts of the arrival, if they differ from those on an idle cluster."""
     same = all(a.flavors == now.flavors.get(a.pod_set.name, {}) for a in decision.assigned)
     unit = decision.workload.unit
     counts = tuple(now.counts.get(p.name, p.count) for p in unit)
@@ -105,7 +105,7 @@ def _granted(cluster: Cluster, decision: Decision, now: Arrival) -> Decision:
 
 
 def _placed(here: Cluster, decision: Decision) -> Verdict:
-    """Place the pods of a decision on the nodes as they are occupied."""
+    """Place the pods of a decision on the nodes beside the pods that run."""
     queue = here.queue[decision.cluster_queue or ""]
     looked = look(here, queue, terms_of(here, decision.workload), decision.assigned)
     if looked.reasons:
@@ -156,7 +156,7 @@ def holders(cluster: Cluster) -> tuple[ScenarioWorkload, ...]:
 def _holders(found: Iterable[QueuedWorkload]) -> tuple[ScenarioWorkload, ...]:
     """Return workloads that hold quota as entries of a scenario.
 
-    Their times count back from the last reservation, at second 0: among equals Kueue preempts the last one first.
+    Times are relative to the last quota reservation, at second 0: of equal workloads, Kueue preempts the latest first.
     """
     workloads = list(found)
     reserved = [_seconds(w.conditions["QuotaReserved"].since) if w.holds("QuotaReserved") else None for w in workloads]

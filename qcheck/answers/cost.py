@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 HOURS_OF_A_MONTH = 730
 CORES = "cpu"
 MOST_REQUESTS = 6
-"""The number of different pods whose combinations on a node are tried."""
+"""The maximum number of different pods whose combinations on a node are tried."""
 
 
 class QueueCost(Value):

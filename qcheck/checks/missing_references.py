@@ -33,7 +33,7 @@ def by_name(uses: Iterable[Reference]) -> dict[str, list[Reference]]:
 def missing(
     cluster: Cluster, what: str, uses: list[Reference], known: Iterable[str], consequence: str, sure: bool = True
 ) -> Finding:
-    """Return one finding for all uses of a missing name: `what` is its kind, `consequence` the effect on its users.
+    """Return one finding for all uses of a missing name: `what` is its kind, and `consequence` is the effect on its users.
 
     Unless `sure`, the object may exist elsewhere.
     """

@@ -1,4 +1,4 @@
-"""Taints that keep the pods of a quota pool off nodes, and quota that only such nodes cover; for several rule families."""
+"""Taints that repel the pods of a quota pool from nodes, and quota that only such nodes cover, for several rule families."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 FAR = 0.5
 """The maximum edit distance of a suggestion, as a fraction of the name's length."""
 MISSPELLED = 0.36
-"""The same for a field, unless the names begin with the same word, or one contains the other."""
+"""The same fraction for a field, unless the names begin with the same word or one contains the other."""
 FIRST_WORD = re.compile(r"[A-Za-z][a-z0-9]*")
 MOST_COMPARED = 300
 """Among more names, only those one edit away are suggested: an index finds them without comparing all."""
@@ -28,7 +28,7 @@ def nearest(word: str, names: Iterable[str]) -> str | None:
 
 
 def nearest_field(word: str, names: Iterable[str]) -> str | None:
-    """Return the closest name of a field; unrelated fields often share their last word, as `podSpec` and `jobSpec` do."""
+    """Return the closest field name. Unrelated fields often share their last word, as `podSpec` and `jobSpec` do."""
     near = nearest(word, names)
     if near is None:
         return None
@@ -38,7 +38,7 @@ def nearest_field(word: str, names: Iterable[str]) -> str | None:
 
 
 def _first_word(name: str) -> str:
-    """Return the first word of a name in camel case."""
+    """Return the first word of a camel-case name, in lower case."""
     found = FIRST_WORD.match(name)
     return found[0].lower() if found else name
 

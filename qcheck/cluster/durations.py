@@ -11,7 +11,7 @@ _UNITS = {
 }  # fmt: skip
 _MOST_NANOSECONDS = 2**63
 _LONGEST = 400
-"""The longest text, in characters, that is read; a longer one counts as invalid, because almost all exceed 64 bits."""
+"""The maximum length in characters. Longer durations count as invalid, because almost all of them exceed 64 bits."""
 _PART = r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)"
 _WHOLE = re.compile(rf"([+-]?)((?:{_PART})+|0)", re.ASCII)
 
@@ -48,5 +48,5 @@ def prometheus_seconds(text: str) -> Fraction | None:
 
 
 def _fits(seconds: Fraction) -> bool:
-    """Return whether an amount fits into a duration of Go: whole nanoseconds in 64 bits."""
+    """Return whether an amount fits in a Go duration: whole nanoseconds in 64 bits."""
     return -_MOST_NANOSECONDS <= seconds * 10**9 < _MOST_NANOSECONDS

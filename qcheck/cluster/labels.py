@@ -167,7 +167,7 @@ def untolerated(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) 
 
 
 def tolerated(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> Iterator[tuple[Taint, int]]:
-    """Yield the hard taints that tolerations cover, each with the index of the first one that does."""
+    """Yield the tolerated hard taints, each with the index of the first toleration that covers it."""
     by_value: dict[tuple[str, str | None], list[int]] = {}
     for at, each in enumerate(tolerations):
         by_value.setdefault((each.key, each.value if each.operator in EQUAL else None), []).append(at)

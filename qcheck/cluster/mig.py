@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Starts = tuple[tuple[int, ...], int]
 
 MEMORY_SLICES = 8
-"""The memory slices of the largest GPU: no GPU holds more instances."""
+"""The number of memory slices of the largest GPU: no GPU holds more instances."""
 SEVENTHS: tuple[tuple[str, Starts], ...] = (
     ("1g", ((0, 1, 2, 3, 4, 5, 6), 1)),
     ("1g", ((0, 2, 4, 6), 2)),
@@ -51,7 +51,7 @@ QUARTERS: dict[tuple[str, int], tuple[str, ...]] = {
     ("RTX PRO 6000", 96): ("1g.24gb", "2g.48gb", "4g.96gb"),
 }
 ONCE = ("me", "me.all")
-"""The attributes that only one instance of a GPU can have: media extensions."""
+"""The attributes that only one instance of a GPU can have (media extensions)."""
 
 
 class MigLayout(Value):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     ReasonCause = Literal[
-        # the way to a queue
+        # routing to a queue
         "unmanaged",
         "namespace-excluded",
         "no-queue",
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         "volcano-queue",
         "multikueue",
         "admission-check",
-        # what is rejected as written
+        # rejection by the API server or an admission webhook
         "not-read",
         "api-rejected",
         "api-version-gone",

@@ -121,7 +121,7 @@ class VolcanoJob(Workload):
 
 
 class NamePattern(Value):
-    """A regular expression, and its test of names; None if it cannot be evaluated, so that any name may match."""
+    """A regular expression and its match function, which is None if the pattern cannot be evaluated: any name may match."""
 
     text: str
     matches: Callable[[str], bool] | None

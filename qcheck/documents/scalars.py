@@ -27,12 +27,12 @@ MAYBE = frozenset("0123456789+-.yYnNtTfFoO~")
 """First characters of every scalar that may be something other than a string."""
 
 IN_NUMBERS = frozenset("0123456789abcdefABCDEFxXoO+-._")
-"""All characters of numbers."""
+"""All characters that numbers can contain."""
 INTEGER = r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[oO]?([0-7]+)|0[bB]([01]+)|(0|[1-9][0-9]*))\Z"
 FLOAT = r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z"
 POINT_FLOAT = r"\.[0-9][0-9_]*(?:[eE][-+]?[0-9_]+)?\Z"
 SAFE_DIGITS = 19
-"""The number of digits of 2**63; fewer always fit."""
+"""The number of digits of 2**63; numbers with fewer digits fit in 64 bits."""
 LONGEST = 400
 """The longest text, in characters, that is tried as a number; longer ones overflow, apart from absurd cases."""
 

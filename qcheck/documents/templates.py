@@ -30,8 +30,8 @@ PLACEHOLDER = re.compile(
 NO_YAML = re.compile(r"(?<=: )(?:@@?[A-Za-z]\w*@@?|%%?[A-Za-z]\w*%%?)")
 """An unquoted placeholder as a value that makes the document invalid YAML."""
 CAPITALS = re.compile(r"[A-Z][A-Z0-9]*(?:[_ ][A-Z0-9]+)+|NAMESPACE|[a-z0-9-]*_[A-Z][A-Z0-9]*_[a-z0-9-]*")
-"""A variable such as `NUM_NODES` or `_ID_`, or words such as `FILLED BY AN OPERATOR`: a placeholder where a number or a
-lower-case name is needed."""
+"""A placeholder for a number or a lower-case name: a variable such as `NUM_NODES` or `_ID_`, or words such as
+`FILLED BY AN OPERATOR`."""
 NAMES_AND_NUMBERS = frozenset(
     {
         "claimName",

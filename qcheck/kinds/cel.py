@@ -31,7 +31,7 @@ class CelRule(Value):
 
 
 class CelEvaluator:
-    """Evaluates rules, each compiled once. `unfinished` are those that took too many iterations for some object."""
+    """Evaluates rules, each compiled once. `unfinished` contains those that exceed the iteration limit for some object."""
 
     def __init__(self) -> None:
         self._programs: dict[str, Any] = {}

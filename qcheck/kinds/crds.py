@@ -49,12 +49,12 @@ class CustomDefinition(Value):
 
 
 def definitions(roots: Iterable[Cursor]) -> dict[Key, CustomDefinition]:
-    """Return the served versions of all CustomResourceDefinitions, by group, version and kind: the first of each."""
+    """Return the first definition of each served version of a CustomResourceDefinition, by group, version and kind."""
     return {key: found[0] for key, found in alternatives(roots).items()}
 
 
 def alternatives(roots: Iterable[Cursor]) -> dict[Key, list[CustomDefinition]]:
-    """Return the different definitions of each served version: those of several releases, or a simplified one."""
+    """Return the different definitions of each served version, such as those of several releases or a simplified copy."""
     found: dict[Key, list[CustomDefinition]] = {}
     for root in roots:
         if not is_definition(root):
@@ -132,7 +132,7 @@ def validate_all(roots: list[Cursor], target: Target) -> list[Problem]:
 
 
 def _by_the_best(root: Cursor, found: list[CustomDefinition], judge: CelEvaluator) -> list[Problem]:
-    """Return the problems of an object by the definition with the fewest: any of them may be installed."""
+    """Return the problems of an object by the definition with the fewest problems: any definition may be installed."""
     fewest: list[Problem] | None = None
     for definition in found:
         problems = list(validate_custom(root, definition, judge))

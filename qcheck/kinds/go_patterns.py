@@ -1,7 +1,7 @@
 """Go's regular expressions, as the API server and controllers evaluate them: in linear time.
 
-The engine is Rust's `regex` in pydantic-core, which never backtracks either; Python's `re` takes exponential time for
-patterns such as `(a+)+$`. `rewritten` covers the differences in syntax.
+The engine is Rust's `regex` in pydantic-core, which does not backtrack either. Python's `re` takes exponential time for
+patterns such as `(a+)+$`. `rewritten` translates the differences in syntax.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ TOKEN = re.compile(
 MEMBER = re.compile(rf"(?P<known>\[:\^?\w+:\])|{ESCAPE}|(?P<plain>.)", re.DOTALL)
 SURROGATE = re.compile("[\ud800-\udfff]")
 CLASSES = {"d": "0-9", "s": r"\t\n\f\r ", "w": "0-9A-Za-z_"}
-"""Classes in Go have ASCII characters only."""
+"""In Go, these classes contain only ASCII characters."""
 NOT_JUDGED = re.compile("size limit|maximum|property|capture group")
-"""Errors of the engine about what Go may accept."""
+"""Errors of the engine for patterns that Go may accept."""
 
 
 def matcher(pattern: str) -> Callable[[str], bool] | None:
-    """Return the test whether a text has a match anywhere; None if the pattern cannot be evaluated."""
+    """Return a function that tests whether a text contains a match; None if the pattern cannot be evaluated."""
     return _compiled(pattern)[0]
 
 
 def fault(pattern: str) -> str | None:
-    """Return why Go rejects a pattern; None if it does not, or if this is unknown."""
+    """Return why Go rejects a pattern; None if Go accepts it or if this is unknown."""
     return _compiled(pattern)[1]
 
 
@@ -54,7 +54,7 @@ def _compiled(pattern: str) -> tuple[Callable[[str], bool] | None, str | None]:
 
 
 def rewritten(pattern: str) -> str:
-    """Return a Go pattern in the engine's syntax, with each literal that could be special as its number."""
+    """Return a Go pattern in the engine's syntax, with special characters that are literals as their code points."""
     return "".join(_parts(pattern))
 
 
@@ -75,7 +75,7 @@ def _parts(pattern: str) -> Iterator[str]:
 
 
 def _members(text: str) -> Iterator[str]:
-    """Yield the members of a set. Ranges are kept; all other signs are literals."""
+    """Yield the members of a character class. Ranges are kept; all other characters are literals."""
     found = [m[0] if m["known"] else _escape(m) if m["plain"] is None else m["plain"] for m in MEMBER.finditer(text)]
     at = 0
     while at < len(found):

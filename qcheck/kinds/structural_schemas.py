@@ -1,6 +1,6 @@
-"""Structural schemas of CustomResourceDefinitions: translated to JSON Schema, for which jsonschema checks values.
+"""Validation by structural schemas of CustomResourceDefinitions, which are translated to JSON Schema for jsonschema.
 
-The API server drops nulls and adds defaults before it checks; patterns are Go's.
+The API server drops nulls and adds defaults before it validates. Patterns have Go's syntax.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "enum": list,
     "required": list,
 }
-"""The types of the values of keywords."""
+"""The types of keyword values."""
 _ONE, _SEVERAL = ("items", "additionalProperties", "not"), ("allOf", "anyOf", "oneOf")
-"""The keywords with a schema, and with a list of schemas."""
+"""The keywords whose value is a schema, and those whose value is a list of schemas."""
 _PATTERN = "x-go-pattern"
-"""Replaces `pattern`, which jsonschema would evaluate with Python's `re`."""
+"""The keyword that replaces `pattern`, which jsonschema evaluates with Python's `re`."""
 _validators: dict[int, tuple[Json, Draft7Validator | None]] = {}
 """By the id of the schema, which is kept alive so that its id stays unique."""
 
@@ -77,7 +77,7 @@ def below(schema: Json, key: str) -> Json:
 
 
 def failures(schema: Json, data: object) -> Iterator[Failure]:
-    """Yield the values that a schema refuses; none if the schema itself is invalid."""
+    """Yield the values that a schema rejects; none if the schema itself is invalid."""
     validator = _validator(schema)
     for error in validator.iter_errors(data) if validator is not None else ():
         route = tuple(error.absolute_path)
@@ -90,7 +90,7 @@ def failures(schema: Json, data: object) -> Iterator[Failure]:
 
 
 def unjudged(schema: Json, name: str) -> Iterator[str]:
-    """Yield what prevents the schema of the kind `name` from being checked in full."""
+    """Yield the reasons why the schema of the kind `name` cannot be checked in full."""
     if _validator(schema) is None:
         yield f"the schema of {name} is invalid: its objects were not checked"
     for pattern in dict.fromkeys(_patterns(translated(schema))):
@@ -101,7 +101,7 @@ def unjudged(schema: Json, name: str) -> Iterator[str]:
 def _validator(schema: Json) -> Draft7Validator | None:
     """Return the validator of a schema, created once; None if the schema is invalid.
 
-    The check by a metaschema takes up to a second for one kind, so `_is_valid` replaces it.
+    `_is_valid` replaces validation by the metaschema, which takes up to a second for one kind.
     """
     if id(schema) not in _validators:
         made = translated(schema)
@@ -110,7 +110,7 @@ def _validator(schema: Json) -> Draft7Validator | None:
 
 
 def _is_valid(schema: Json) -> bool:
-    """Return whether the keywords of a translated schema, which has schemas in the right places, have proper values."""
+    """Return whether the keywords of a translated schema have valid values; its subschemas are in the right places."""
     named = schema.get("type", [])
     if not all(isinstance(each, str) and each in _TYPES for each in (named if isinstance(named, list) else [named])):
         return False
@@ -129,7 +129,7 @@ def _listed(value: object) -> list[object]:
 
 @cache
 def _draft() -> type[Draft7Validator]:
-    """Return jsonschema's class of validators, with our keyword."""
+    """Return jsonschema's validator class, extended by our keyword."""
     from jsonschema import Draft7Validator, validators  # 80 ms
 
     extend: Callable[..., type[Draft7Validator]] = validators.extend
@@ -147,7 +147,7 @@ def translated(schema: Json) -> Json:
     if isinstance(pattern, str):
         plain[_PATTERN] = pattern
     if isinstance(plain.get("multipleOf"), float):
-        del plain["multipleOf"]  # the API server divides with a tolerance, and jsonschema without
+        del plain["multipleOf"]  # the API server divides with a tolerance; jsonschema does not
     for name in ("exclusiveMinimum", "exclusiveMaximum"):
         if plain.pop(name, None) is True:
             plain[name] = plain.pop(f"{name[9].lower()}{name[10:]}", None)
@@ -164,7 +164,7 @@ def translated(schema: Json) -> Json:
 
 
 def _patterns(schema: object) -> Iterator[str]:
-    """Yield the patterns anywhere in a translated schema."""
+    """Yield all patterns in a translated schema."""
     if isinstance(schema, dict):
         if isinstance(schema.get(_PATTERN), str):
             yield schema[_PATTERN]
@@ -174,7 +174,7 @@ def _patterns(schema: object) -> Iterator[str]:
 
 
 def _matches(validator: object, pattern: str, text: object, schema: object) -> Iterator[ValidationError]:  # noqa: ARG001
-    """Check a pattern, as a keyword of jsonschema."""
+    """Check a pattern; the signature is that of a jsonschema keyword."""
     from jsonschema import ValidationError
 
     test = matcher(pattern)

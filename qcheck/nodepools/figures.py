@@ -1,6 +1,6 @@
-"""Reading of the parts that many formats share: values of the wrong type count as absent.
+"""Readers for the parts that many formats share: values of the wrong type count as absent.
 
-`Figures` also records what is written but unknown. A missing value has the format's default; an expression or a
+`Figures` also records values that are set but unknown. A missing value has the format's default; an expression or a
 placeholder has none, and is a doubt.
 """
 

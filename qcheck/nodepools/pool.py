@@ -1,4 +1,4 @@
-"""Conversion of a pool in any format to a `NodePool`: machine types, provider labels, doubts; and the context of readers."""
+"""Conversion of a pool in any format to a `NodePool`: machine types, provider labels, doubts; and the context for readers."""
 
 from __future__ import annotations
 

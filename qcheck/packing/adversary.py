@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _WORK = 400_000
 _SLOTS = 1000
-"""The most slots of a node whose destruction is considered; beyond this, the damage is a lower bound."""
+"""The maximum number of blocked slots per node that is considered; beyond it, the result is a lower bound."""
 
 
 class Blocked(Value):
@@ -59,7 +59,7 @@ def _costs(nodes: Nodes, large: Amounts, small: Amounts) -> list[tuple[int, int]
 
 
 def _fewest(nodes: Nodes, large: Amounts, small: Amounts, slots: int) -> int | None:
-    """Return the fewest small pods that leave at most `slots`; None if none do. Bisection: more never leave more."""
+    """Return the fewest small pods that leave at most `slots`, by bisection; None if no number does."""
     room = fits_times(nodes.free, small) or 0
     low, high = 1, room + 1
     while low < high:

@@ -1,4 +1,4 @@
-"""The packing question, and its three possible answers with the proofs for two of them.
+"""The packing question and its three possible answers; two of them include a proof.
 
 The question: classes of equal nodes, and pods of a few shapes to be placed on them at the same time. Amounts are
 integers in base units (milli-cpu, bytes, devices, pods). A resource that a node lacks counts as 0.

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 Filling = tuple[int, ...]
 _STEPS = 4000
 _VISITS = 50_000
-"""The most fillings that are tried to find those that cannot be extended."""
+"""The maximum number of fillings that are tried to find those that cannot be extended."""
 
 
 class Best(Value):
@@ -86,7 +86,7 @@ class VectorRoom(Value, cached=True):
         return found
 
     def _walk(self, begun: Filling, left: tuple[int, ...]) -> Iterator[tuple[Filling, tuple[int, ...]]]:
-        """Yield fillings with as many pods of the last shape as fit beside the others, and what they leave."""
+        """Yield fillings with as many pods of the last shape as fit beside the others, and the amounts that remain."""
         shape = len(begun)
         if min(left, default=0) < 0:
             return
@@ -98,7 +98,7 @@ class VectorRoom(Value, cached=True):
             yield from self._walk((*begun, number), _without(left, self.requests[shape], number))
 
     def most(self, shape: int, left: tuple[int, ...]) -> int:
-        """Return how many pods of a shape fit into what is left."""
+        """Return the number of pods of a shape that fit into the remaining amounts."""
         counts = [f // q for f, q in zip(left, self.requests[shape], strict=True) if q]
         return min(self.limits[shape], min(counts, default=self.limits[shape]))
 

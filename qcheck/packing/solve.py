@@ -1,4 +1,4 @@
-"""One packing question, one answer, which is verified independently of how it was found."""
+"""The answer to a packing question, verified independently of the search that found it."""
 
 from __future__ import annotations
 

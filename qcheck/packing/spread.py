@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 HOSTNAME = "kubernetes.io/hostname"
 MOST_DOMAINS = 100_000
-"""The most nodes that are domains of their own: more than any cluster has."""
+"""The maximum number of nodes that form one domain each; clusters have fewer."""
 
 
 class SpreadDomain(Value):
@@ -63,8 +63,8 @@ def spreading(posed: Question, shapes: tuple[WantedPods, ...]) -> Spreading | No
 def _domains(host: Host, spread: Spread, count: int) -> dict[str, int] | None:
     """Return how many of a group's `count` usable nodes are in each domain.
 
-    The result is empty if the label is absent, None if it is unknown or if there are too many nodes. Cordoned nodes also
-    form domains, without room.
+    The result is empty if the label is absent, and None if the label is unknown or there are too many nodes. Cordoned nodes
+    also form domains, without room.
     """
     group = host.group
     present = max(count, len(group.nodes))
@@ -86,7 +86,7 @@ def _domains(host: Host, spread: Spread, count: int) -> dict[str, int] | None:
 
 
 def placed_evenly(posed: Question, found: Spreading) -> tuple[Placement, ...]:
-    """Return a placement of all pods that satisfies the constraint: the domains take turns."""
+    """Return a placement of all pods that satisfies the constraint: domains receive pods in turn."""
     wanted = posed.wanted[0]
     level = _level(found, wanted)
     rest = wanted - sum(min(d.pods, level) for d in found.domains)
@@ -108,7 +108,7 @@ def placed_evenly(posed: Question, found: Spreading) -> tuple[Placement, ...]:
 
 
 def _level(found: Spreading, wanted: int) -> int:
-    """Return how many pods the wanted ones put into every domain that has room for as many."""
+    """Return the number of pods that each domain receives, if it has room for them, when `wanted` pods are spread."""
     low, high = 0, max((d.pods for d in found.domains), default=0)
     while low < high:
         middle = (low + high + 1) // 2

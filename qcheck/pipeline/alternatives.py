@@ -55,7 +55,7 @@ def doubt_of(definitions: Sequence[Cursor], top: str, is_multikueue: bool) -> st
     if any(found & SHOWN for found in words) or set.intersection(*words) & TESTS:
         return " (in examples or tests)"
     if all(found.text_at("apiVersion").startswith(EKSCTL) for found in definitions):
-        return " (eksctl creates a cluster from one file)"
+        return " (eksctl creates each cluster from one file)"
     if all(found.text_at("kind") in ONE_AT_A_TIME for found in definitions):
         return " (one may replace the other)"
     if _are_steps(paths):

@@ -1,4 +1,4 @@
-"""Files that contain only parts of objects and are not applied: patches, and what tests and policies expect.
+"""Files with partial objects that are not applied: patches, and the expected objects of tests and policies.
 
 Sources: the operations and file names of Chainsaw (kyverno.github.io/chainsaw) and KUTTL (kuttl.dev).
 """
@@ -153,7 +153,7 @@ def _operations(data: object) -> Iterator[tuple[str, str]]:
 
 
 def _has_expressions(file: Loaded) -> bool:
-    """Return whether an object has names or keys that a test computes, which no object can have."""
+    """Return whether an object has names or keys that a test computes; no applied object can have them."""
     if "(" not in file.text.text or re.search(EXPRESSION, file.text.text) is None:
         return False
     return any(any(map(_is_computed, _named(each))) or _has_key(each.data) for each in _objects(file))

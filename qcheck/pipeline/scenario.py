@@ -36,7 +36,7 @@ def _seconds(value: object) -> object:
 
 
 MOST_SECONDS = 10**12
-"""About 30,000 years: far beyond every real time."""
+"""In seconds, about 30,000 years: more than any realistic time."""
 WholeSeconds = Annotated[int, Field(ge=0, le=MOST_SECONDS)]
 Seconds = Annotated[WholeSeconds, BeforeValidator(_seconds, json_schema_input_type=WholeSeconds | str)]
 Moment = Annotated[int, Field(ge=-MOST_SECONDS, le=MOST_SECONDS)]

@@ -18,7 +18,7 @@ class AdmissionPart(ReportPart):
     workload: str
     flavors: Flavors = Field(description="Pod set to resource to flavor.")
     counts: dict[str, int] = Field(
-        default={}, description="Pod set to number of pods, if partial admission reduced it."
+        default={}, description="Number of pods by pod set, if partial admission reduced it."
     )
 
 

@@ -1,7 +1,7 @@
 """The supported schedulers as peers: each offers the same few functions.
 
 To add a scheduler, write its package with a module `peer` that has these functions, a test whether a cluster uses it,
-and a row of the table.
+and a row in the table.
 """
 
 from __future__ import annotations

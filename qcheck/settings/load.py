@@ -1,4 +1,4 @@
-"""Settings for a path: the nearest file upward from it, but none outside the repository."""
+"""Settings for a path: those of the nearest settings file at or above it, within the repository."""
 
 from __future__ import annotations
 

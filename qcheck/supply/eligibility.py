@@ -196,7 +196,7 @@ def devices_are_tolerated(labels: Mapping[str, str]) -> bool:
 
 
 def is_chosen_class(taint: Taint, selector: Mapping[str, str]) -> bool:
-    """Return whether a taint is that of a compute class that a node selector names: GKE adds the toleration to pods."""
+    """Return whether a taint is that of a ComputeClass that a node selector names: GKE adds the toleration to such pods."""
     return taint.key == COMPUTE_CLASS and selector.get(COMPUTE_CLASS) == taint.value
 
 

@@ -76,7 +76,7 @@ def _lands(cluster: Cluster, plugin: DaemonSet, group: NodeGroup) -> bool:
 
 
 def _by_cause(groups: list[NodeGroup], plugin: DaemonSet) -> list[list[NodeGroup]]:
-    """Return the pools by the taint that a plugin does not tolerate; those that it does not select are together."""
+    """Group the pools by the taint that a plugin does not tolerate; those that it does not select form one group."""
     found: dict[Taint | None, list[NodeGroup]] = {}
     for group in groups:
         found.setdefault(_repelling(plugin, group), []).append(group)
@@ -98,7 +98,9 @@ def _cannot_land(plugin: DaemonSet, groups: list[NodeGroup], family: str) -> Fin
     else:
         where = next((at for at in (place.at("nodeSelector"), place.at("affinity")) if at.exists), place)
         why = f"does not select the nodes of {pools}"
-        advice = f"Let the DaemonSet select {pools}, or add the labels that it selects to these nodes."
+        advice = (
+            f"Change the DaemonSet to select the nodes of {pools}, or add the labels that it selects to these nodes."
+        )
     found = finding(where.key(), f"the device plugin {plugin.name} {why}, so their {devices} is never advertised")
     for group in groups:
         found = found.near(group.place, group.name)

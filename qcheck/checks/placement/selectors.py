@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from qcheck.supply.groups import Match, NodeClass, NodeGroup, Varying
 
 _BY_LABELS: frozenset[ReasonCause] = frozenset({"selector", "affinity"})
-"""Causes of workloads whose selectors keep them off every flavor."""
+"""Causes of workloads whose selectors exclude every flavor."""
 
 
 @rule("QC201")

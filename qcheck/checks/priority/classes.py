@@ -59,7 +59,7 @@ def priority_class_missing(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _has_queues(cluster: Cluster) -> bool:
-    """Return whether any object of Kueue was read; otherwise, all of them are probably defined elsewhere."""
+    """Return whether any Kueue object was read; otherwise, all of them are probably defined elsewhere."""
     return bool(cluster.workload_priority_classes or cluster.queues or cluster.local_queues)
 
 

@@ -72,7 +72,7 @@ def local_queue_missing(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _or_unplaced(cluster: Cluster, found: Finding, namespace: str, queue: str) -> Finding:
-    """Return the finding as a warning if a queue of that name has no namespace, and so may be applied in any."""
+    """Return the finding as a warning if a queue of that name has no namespace and may be applied to any namespace."""
     for local in cluster.local_queues_named.get(queue, ()):
         if not local.place.at("metadata", "namespace").exists:
             caption = f"without a namespace, it is in {local.namespace} unless it is applied with `-n {namespace}`"

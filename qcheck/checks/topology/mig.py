@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 MIG = "nvidia.com/mig-"
 ATTRIBUTE = r"\.(me|gfx)\b"
-"""The attribute of a profile in the name of its resource, where a dot replaces the plus sign."""
+"""The attribute of a profile in a resource name, where a dot replaces the plus sign."""
 COUNT, PRODUCT, CONFIG = "nvidia.com/gpu.count", "nvidia.com/gpu.product", "nvidia.com/mig.config"
 
 

@@ -42,7 +42,7 @@ _MOST = 4
 
 @rule("QC601")
 def never_admitted(cluster: Cluster) -> Iterator[Finding]:
-    """Report workloads that can never be admitted: quota, no matching flavor, topology, no complete pod group in KAI."""
+    """Report workloads that can never be admitted: quota, no matching flavor, topology, no complete KAI pod group."""
     for each in verdicts_of(cluster):
         verdict = _on_covered(cluster, each)
         is_reported = _is_reported_elsewhere(cluster, verdict) or _is_broken(cluster, verdict.decision.cluster_queue)

@@ -38,7 +38,7 @@ INVALID = "is not an integer above 0, so KAI creates no pod group"
 
 
 class GangFault(Value):
-    """The reason that KAI creates no pod group, or that the gang is never complete, and the change that helps."""
+    """The reason why KAI creates no pod group or the gang is never complete, and the change that fixes it."""
 
     why: str
     change: str
@@ -95,7 +95,7 @@ def _of_job(job: Workload) -> KaiGang:
     least, pods = integer(text), sum(p.count for p in job.pod_sets)
     if least is None:
         why = f"{MIN_MEMBER} is {text!r}, which is not an integer, so KAI creates no pod group"
-        return _least(job, 1, place, GangFault(why, f"write an integer of at most {pods}"))
+        return _least(job, 1, place, GangFault(why, f"set {MIN_MEMBER} to an integer of at most {pods}"))
     return _least(job, least, place, _beyond(MIN_MEMBER, least, pods))
 
 
@@ -107,7 +107,7 @@ def _beyond(field: str, least: int, pods: int) -> GangFault | None:
 
 
 def _invalid(field: str) -> GangFault:
-    return GangFault(f"{field} {INVALID}", "write an integer above 0")
+    return GangFault(f"{field} {INVALID}", f"set {field} to an integer above 0")
 
 
 def _negative(field: str, least: int) -> GangFault | None:
@@ -115,7 +115,7 @@ def _negative(field: str, least: int) -> GangFault | None:
     if least >= 0:
         return None
     return GangFault(
-        f"{field} is {least}, and the API server rejects the pod group that KAI creates", "write 0 or more"
+        f"{field} is {least}, so the API server rejects the pod group that KAI creates", f"set {field} to 0 or more"
     )
 
 
@@ -134,7 +134,7 @@ def _of_training(job: Workload) -> KaiGang:
 
 
 def _without_replicas(job: Workload) -> GangFault | None:
-    """Return the reason that KAI cannot count the pods of a job: a replica type is missing, or its number is 0 or unset.
+    """Return why KAI cannot count the pods of a job: a replica type is missing, or its `replicas` is 0 or not set.
 
     The operator's default of 1 is not in the object that KAI reads.
     """
@@ -143,14 +143,14 @@ def _without_replicas(job: Workload) -> GangFault | None:
     known = specs if isinstance(specs, dict) else {}
     missing = next((role for role in required if role not in known), None)
     if missing is not None:
-        why = f"KAI creates no pod group for a {job.id.kind} without {field}.{missing}"
+        why = f"KAI creates no pod group without {field}.{missing}"
         return GangFault(why, f"add {field}.{missing}")
     for role, spec in known.items():
         replicas = spec.get("replicas") if isinstance(spec, dict) else None
         if not replicas:
             state = "is not set" if replicas is None else "is 0"
-            why = f"KAI creates no pod group, because {field}.{role}.replicas {state}"
-            return GangFault(why, f"write {field}.{role}.replicas")
+            why = f"KAI creates no pod group because {field}.{role}.replicas {state}"
+            return GangFault(why, f"set {field}.{role}.replicas to 1 or more")
     return None
 
 
@@ -205,5 +205,5 @@ def _above_replicas(group: Mapping[str, object]) -> GangFault | None:
     if least <= replicas:
         return None
     name = group.get("groupName") or "a worker group"
-    why = f"KAI creates no pod group, because minReplicas {least} of {name} exceeds its replicas {replicas}"
+    why = f"KAI creates no pod group because minReplicas of {name} ({least}) exceeds its replicas ({replicas})"
     return GangFault(why, f"lower minReplicas of {name} to {replicas}")

@@ -151,10 +151,11 @@ def _refused_by_node(job: KaiJob, barrier: KaiBarrier) -> Reason:
 
 def _unknown_priority(job: KaiJob) -> Reason:
     message = (
-        f"the value of its priority class {job.priority_class.name} is not known, so whether it must stay within quota"
+        f"the value of its priority class {job.priority_class.name} is unknown, "
+        "so it is also unknown whether the workload must stay within quota"
     )
     place = job.priority_class.place or job.workload.name_place
-    return Reason(ReasonCode.PRIORITY_UNKNOWN, "kai-priority", f"{message} is not known either", place)
+    return Reason(ReasonCode.PRIORITY_UNKNOWN, "kai-priority", message, place)
 
 
 def _starts(cluster: Cluster, job: KaiJob) -> tuple[StartingPods, ...]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 COMPLETED_AS_PODS = ("pod", "deployment")
 """Integrations that use pods as completed by the API server, instead of templates."""
 _ONLY_BLOCKING: tuple[ReasonCause, ...] = ("queue-inactive", "namespace-not-selected", "priority-class-missing")
-"""Causes of doubt that can only keep a workload out: they change neither its queue nor its requests."""
+"""Causes of doubt that can only block a workload: they change neither its queue nor its requests."""
 
 
 @answered_once
@@ -97,7 +97,7 @@ def _decided(
 
 
 def _is_judged(cluster: Cluster, queue: ClusterQueue, unread: tuple[Reason, ...]) -> bool:
-    """Return whether quota and flavors decide, although facts are missing: these can only keep the workload out."""
+    """Return whether to evaluate quota and flavors: the missing facts, if any, can only block the workload."""
     return all(r.cause in _ONLY_BLOCKING for r in unread) and (
         not unread or all(f.name in cluster.flavor for f in queue.flavors())
     )

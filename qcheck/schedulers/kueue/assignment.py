@@ -1,4 +1,4 @@
-"""Values of flavor assignment: requests of pod sets to a queue, the fit of a flavor, and the flavors that are chosen.
+"""Values of flavor assignment: pod set requests, the fit of a flavor, and the chosen flavors.
 
 Source: Kueue 0.20 `pkg/scheduler/flavorassigner/flavorassigner.go` (isPreferred, shouldTryNextFlavor).
 """

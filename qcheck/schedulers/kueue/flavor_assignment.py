@@ -268,7 +268,7 @@ def lets_through(cluster: Cluster, amount: int) -> bool:
 
 
 def uncharged(queue: ClusterQueue, together: list[PodSetDemand]) -> PodSetDemand | None:
-    """Return a pod set that requests something, but nothing that the queue covers.
+    """Return a pod set that requests only resources that the queue does not cover; None if there is none.
 
     Kueue assigns flavors to no pod set after it, and the API server rejects an admission without all pod sets.
     """
@@ -279,8 +279,8 @@ def uncharged(queue: ClusterQueue, together: list[PodSetDemand]) -> PodSetDemand
 def _stops(queue: ClusterQueue, demand: PodSetDemand) -> Reason:
     name, asked = demand.pod_set.name, sorted(demand.amounts)
     message = (
-        f"pod set {name} asks for {', '.join(asked)}, which {queue.name} does not cover, and for nothing else: Kueue "
-        "then assigns no flavors to the pod sets after it, and the API server rejects the admission"
+        f"pod set {name} requests only {', '.join(asked)}, which {queue.name} does not cover: Kueue assigns no flavors "
+        "to the pod sets after it, and the API server rejects the admission"
     )
     return Reason(
         code=ReasonCode.NO_MATCHING_FLAVOR,
@@ -288,7 +288,7 @@ def _stops(queue: ClusterQueue, demand: PodSetDemand) -> Reason:
         message=message,
         place=place_of(demand.pod_set, asked[0]),
         near=(queue.place.at("spec", "resourceGroups"),),
-        change=f"let pod set {name} ask for a resource that {queue.name} covers, or for none",
+        change=f"request a resource that {queue.name} covers in pod set {name}, or no resource",
         resource=asked[0],
     )
 

@@ -23,7 +23,7 @@ def spare_pods(pod_sets: tuple[PodSet, ...]) -> list[int]:
 
 
 def reduced_counts(pod_sets: tuple[PodSet, ...], step: int) -> tuple[int, ...]:
-    """Return the number of pods of each pod set at a step: 0 is all pods, the sum of the spare ones the minimum."""
+    """Return the number of pods of each pod set at a step: 0 is all pods, the number of spare pods is the minimum."""
     spare = spare_pods(pod_sets)
     total = sum(spare)
     if not total:
@@ -32,7 +32,7 @@ def reduced_counts(pod_sets: tuple[PodSet, ...], step: int) -> tuple[int, ...]:
 
 
 def first_fitting(most: int, fits: Callable[[int], Found | None]) -> Found | None:
-    """Return the result of the first step up to `most` that fits, by bisection: a larger size may fit unnoticed."""
+    """Return the result of the first step up to `most` that fits. As in Kueue, bisection may miss a larger size."""
     low, high = 0, most + 1
     best: Found | None = None
     while low < high:

@@ -1,4 +1,4 @@
-"""Kueue's cohorts and ClusterQueues as a neutral quota tree, in which a flavor is a pool, and the pods of their workloads."""
+"""Kueue's cohorts and ClusterQueues as a neutral quota tree in which a flavor is a pool, and the pods of their workloads."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def in_domains(cluster: Cluster, decision: Decision) -> Schedule:
 
 
 def remainders(cluster: Cluster, decision: Decision) -> Schedule | None:
-    """Return why not all pods run if those of a pod set are no whole number of slices; None if all are.
+    """Return why not all pods run if a pod set does not consist of whole slices; None if all pod sets do.
 
     Kueue chooses domains for whole slices only. The remaining pods keep their scheduling gate until one of the others
     ends and leaves its domain to them: never if there is no whole slice, or if the pods wait for each other.
@@ -78,7 +78,7 @@ def remainders(cluster: Cluster, decision: Decision) -> Schedule | None:
 
 
 def _broken(cluster: Cluster, decision: Decision) -> Iterator[tuple[Assigned, TopologyRequest]]:
-    """Yield the pod sets whose pods are no whole number of slices, with what they ask for."""
+    """Yield the pod sets that do not consist of whole slices, with their topology requests."""
     for each in decision.assigned:
         asked = each.pod_set.topology
         if asked is None or not asked.slices or each.demand.count % asked.slices[0].size == 0:
@@ -89,11 +89,11 @@ def _broken(cluster: Cluster, decision: Decision) -> Iterator[tuple[Assigned, To
 
 def _gated(assigned: Assigned, asked: TopologyRequest) -> Reason:
     name, count, size = assigned.pod_set.name, assigned.demand.count, asked.slices[0].size
-    message = (
-        f"the {count} pods of pod set {name} are no whole number of slices of {size}: Kueue chooses "
-        f"domains for {count // size * size} of them, and the others keep the scheduling gate {GATE}"
-        + (" until some of those end" if count >= size else "")
-    )
+    kept = f"chooses no domains, and all pods keep the scheduling gate {GATE}"
+    if count >= size:
+        whole = count // size * size
+        kept = f"chooses domains for {whole}, and the others keep the scheduling gate {GATE} until some of those end"
+    message = f"the number of pods in pod set {name} is {count}, not a multiple of the slice size {size}: Kueue {kept}"
     return Reason(
         code=ReasonCode.UNSCHEDULABLE,
         cause="slices",

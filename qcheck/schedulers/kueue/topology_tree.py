@@ -40,7 +40,7 @@ class Ask(Value):
     * `level`, `slice_level`: indices of levels; a slice of `slice_size` pods shares a domain of `slice_level`.
     * `inner`: the size in multiples of which pods are spread at a level below the slice level.
     * `required`: all pods in one domain of `level`; `unconstrained`: any number of domains.
-    * `least_free`: the domains with the least room first.
+    * `least_free`: whether the domains with the least room come first.
     """
 
     request: Amounts

@@ -49,7 +49,7 @@ def children_of(member: HyperNodeMember, known: dict[str, HyperNode]) -> list[Hy
 
 
 def is_unknown(member: HyperNodeMember) -> bool:
-    """Return whether a member selects by a pattern that cannot be evaluated."""
+    """Return whether a member selects nodes by a pattern that cannot be evaluated."""
     return member.pattern is not None and member.pattern.matches is None
 
 

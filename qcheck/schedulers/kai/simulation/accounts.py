@@ -37,13 +37,13 @@ class QueueBounds(Value):
 
 
 SortKey = tuple[bool, bool, int, bool, float, float]
-"""The order of a queue among its siblings, for what it holds and a change of that."""
+"""The sort key of a queue among its siblings, for its holdings and a change of them."""
 
 
 class Accounts:
     """The queues of one shard and what they hold, including ancestors; `kept` is the part that nobody may preempt.
 
-    `sort_keys` are those computed so far; copies share them.
+    `sort_keys` is the cache of computed sort keys, which copies share.
     """
 
     def __init__(self, bounds: dict[str, QueueBounds], paths: dict[str, tuple[str, ...]], total: Vector) -> None:

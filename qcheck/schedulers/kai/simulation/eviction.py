@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class EvictionSearch:
     """The search for the victims of one gang.
 
-    `waiting` are the gangs beside which it and the victims take their turns; `is_allowed` judges the gang and those that
-    lose their place to it.
+    `waiting` are the other gangs of the queue order in which the gang and its victims are retried. `is_allowed` decides
+    whether the gang may displace given victims.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The gangs for which an action found no victims: KAI does not try those of their queues that are no easier to start.
+"""The gangs for which an action found no victims: KAI skips gangs of the same queue that are not easier to start.
 
 Source: KAI 0.17 `pkg/scheduler/actions/common/minimal_job_comparison.go`.
 """
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 class SmallestFailures:
     """The pods, in order, of the smallest gangs that failed, by queue, number of pods and priority.
 
-    Gangs with another number of pods or another priority of their pods are tried by themselves.
+    Gangs with a different number of pods or a different priority are tried independently.
     """
 
     def __init__(self) -> None:
         self._pods: dict[tuple[str, int, int], list[Vector]] = {}
 
     def is_worth_trying(self, gang: SimulatedGang) -> bool:
-        """Return whether a pod of a gang is smaller, in its place, than that of the gang that failed."""
+        """Return whether a pod of the gang is smaller than the corresponding pod of the gang that failed."""
         failed = self._pods.get(_key(gang))
         if failed is None:
             return True
@@ -29,7 +29,7 @@ class SmallestFailures:
         return any(ours != theirs and _fits_in(ours, theirs) for ours, theirs in pairs)
 
     def add(self, gang: SimulatedGang) -> None:
-        """Record a gang that failed; it replaces the one before if none of its pods is larger."""
+        """Record a gang that failed; it replaces the previous one if none of its pods is larger."""
         pods, failed = sorted(gang.pods), self._pods.get(_key(gang))
         if failed is None or all(map(_fits_in, pods, failed)):
             self._pods[_key(gang)] = pods

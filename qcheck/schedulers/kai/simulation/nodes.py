@@ -51,7 +51,7 @@ class Floor:
             self._take(node, -pod[GPU], later=True)
 
     def withdraw(self, held: Held) -> None:
-        """Free what a gang was promised. KAI counts its pods as leaving, although they hold nothing yet."""
+        """Free the GPUs that a gang was promised. KAI counts its pods as leaving, although they hold nothing yet."""
         for node, pod in zip(held.nodes, held.gang.pods, strict=True):
             if node != NOWHERE:
                 self.room[node] += pod[GPU]

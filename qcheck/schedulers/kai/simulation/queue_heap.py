@@ -1,4 +1,4 @@
-"""The heaps in which KAI keeps queues: only the first entry is moved when what it holds changes.
+"""The heap in which KAI keeps queues: when holdings change, only the first entry moves.
 
 Source: KAI 0.17 `pkg/scheduler/scheduler_util/priority_queue.go`, which uses Go's `container/heap`. The positions of
 equal and of outdated entries depend on these steps.
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class QueueHeap(Generic[T]):
-    """Entries with the least one first, at the time at which each was last compared."""
+    """A heap with the least entry first, as of the last comparison of each entry."""
 
     def __init__(self, is_less: Callable[[T, T], bool]) -> None:
         self._is_less = is_less
@@ -44,7 +44,7 @@ class QueueHeap(Generic[T]):
         self.fix_first()
 
     def fix_first(self) -> None:
-        """Move the first entry behind those that are less by now."""
+        """Move the first entry behind entries that are now less."""
         entries, at = self._entries, 0
         while (child := 2 * at + 1) < len(entries):
             if child + 1 < len(entries) and self._is_less(entries[child + 1], entries[child]):

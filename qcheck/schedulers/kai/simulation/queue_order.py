@@ -20,12 +20,12 @@ WITHOUT_SHARE = 1000.0
 
 
 class Turns:
-    """Gangs by queue, taken queue by queue from the top of the tree down, by what the queues currently hold.
+    """The order in which KAI takes gangs: from the top queue down, by the current holdings of the queues.
 
-    KAI looks at a queue again only when it is the first among its siblings: the others keep their positions, and a
-    queue above several counts with the gang of the one that was last the first.
-    `for_victims` reverses both orders: the queue and the gang that come last are the first to stop. `promised` are the
-    names of victims that hold nothing yet.
+    KAI re-evaluates a queue only when it is the first among its siblings. The others keep their positions, and a parent
+    queue is compared by the next gang of its first child.
+    `for_victims` reverses both orders: the queue and the gang that come last are evicted first. `promised` are the names
+    of victims that hold nothing yet.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Turns:
         self._link(waiting)
 
     def _link(self, waiting: dict[str, list[SimulatedGang]]) -> None:
-        """Put the queues with gangs, and those above them, into the heaps, the lowest first."""
+        """Put the queues with gangs and their ancestors into the heaps, the deepest first."""
         branches: dict[str, _Branch] = {}
         for queue, gangs in waiting.items():
             gangs.sort(key=lambda g: g.order, reverse=not self._for_victims)
@@ -74,10 +74,10 @@ class Turns:
         return gang
 
     def pass_over(self, gang: SimulatedGang, but: Container[str] = ()) -> None:
-        """Pass over the gangs of the same shape that would be next, because the one just taken changes nothing.
+        """Skip the next gangs of the same shape, because the gang just taken changes nothing.
 
-        `but` are names of gangs to keep. Only the second gang shows that its queue is next: the first may owe its turn
-        to outdated positions.
+        `but` are names of gangs to keep. Only the second gang in a row shows that its queue is next: the first may be next
+        because of outdated positions.
         """
         latest = self._latest
         if latest is None or not latest.is_repeated:
@@ -102,7 +102,7 @@ class Turns:
                 heap = branch.below
 
     def _leave(self, leaf: _Branch) -> None:
-        """Remove queues that have no gangs left, and mark the others up to the top as outdated."""
+        """Remove queues without gangs, and mark the remaining ancestors as outdated."""
         branch: _Branch | None = leaf
         while branch is not None and not branch.gangs and not branch.below:
             (branch.parent.below if branch.parent else self._top).pop()
@@ -128,7 +128,7 @@ class Turns:
         return key
 
     def _change(self, branch: _Branch) -> tuple[Vector, Vector]:
-        """Return what the best gang below a queue would add, and what the victims so far would remove."""
+        """Return the amounts that the first gang below a queue would add, and those that its victims so far remove."""
         while branch.below:
             branch = branch.below.first
         gang = branch.gangs[-1]
@@ -141,7 +141,7 @@ class Turns:
 
 
 class _Taken(NamedTuple):
-    """The gang taken last. `is_repeated`: the one before has the same shape and queue."""
+    """The gang taken last. `is_repeated`: the previous one has the same shape and queue."""
 
     leaf: _Branch
     gang: SimulatedGang
@@ -178,7 +178,7 @@ def _sort_key(accounts: Accounts, name: str, change: tuple[Vector, Vector]) -> S
 
 
 def _in_case_of_a_tie(left: QueueBounds, right: QueueBounds) -> int:
-    """Return the order of queues with equal sort keys: the one that may hold less is first, then the older one."""
+    """Return the order of queues with equal sort keys: the queue that may hold less is first, then the older queue."""
     if is_tighter(left.allocatable, right.allocatable):
         return -1
     if is_tighter(right.allocatable, left.allocatable):

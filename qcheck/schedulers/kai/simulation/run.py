@@ -185,7 +185,7 @@ class Run:
 
 
 def _waiting(session: Session, present: Mapping[str, SimulatedGang]) -> list[SimulatedGang]:
-    """Return the gangs that wait in a cycle without having been promised room in it."""
+    """Return the gangs that wait in a cycle and were not promised room in it."""
     taken = session.running.keys() | session.promised.keys() | session.withdrawn
     return [gang for name, gang in present.items() if name not in taken]
 

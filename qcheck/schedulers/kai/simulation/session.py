@@ -32,8 +32,8 @@ class Eviction(Value):
 class Session:
     """The state on which the actions of a cycle work.
 
-    `running` are gangs by name; `evicted` those that leave, with the gang for which they leave; `promised` are gangs
-    that start in a later cycle, once there is room; `withdrawn` are those that lose such a promise to another gang.
+    `running` contains gangs by name; `evicted`, those that leave, each with the gang for which it leaves; `promised`, gangs
+    that start in a later cycle, once there is room; `withdrawn`, those that lose such a promise to another gang.
     """
 
     def __init__(self, accounts: Accounts, floor: Floor, running: dict[str, Held], at: int) -> None:
@@ -76,7 +76,7 @@ class Session:
         return nodes
 
     def evict(self, held: Held, by: Eviction) -> None:
-        """Make a gang leave for another one, or take back its promise."""
+        """Evict a gang for another one, or withdraw its promise."""
         name = held.gang.name
         self.accounts.remove(held.gang)
         if name in self.promised:
@@ -96,7 +96,7 @@ class Session:
         self.running[name] = held
 
     def holders(self) -> Iterator[Held]:
-        """Yield the gangs that hold room or are promised some."""
+        """Yield the gangs that hold room or are promised room."""
         yield from self.running.values()
         yield from self.promised.values()
 

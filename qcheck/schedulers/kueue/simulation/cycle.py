@@ -80,7 +80,7 @@ class Cycle:
         known: Grades,
         only: Mapping[Spot, str] | None = None,
     ) -> Nomination:
-        """Return flavors and victims: for all pods, or if these neither fit nor preempt, for as many as possible."""
+        """Return flavors and victims for all pods, or for as many as possible if all pods neither fit nor can preempt."""
 
         def tried(step: int) -> Nomination:
             assignment = self._assigner(job, node, known).assign(progress, only, step)

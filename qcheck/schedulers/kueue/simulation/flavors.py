@@ -48,7 +48,7 @@ class AssignedFlavor(Value):
 class SimulatedAssignment(Value, cached=True):
     """The flavors of a job. `got` is by placement and choice; `reason` is set if a placement finds none.
 
-    `step`: that of `SmallerSizes`, 0 for all pods.
+    `step` is the step of `SmallerSizes`; 0 is all pods.
     """
 
     got: dict[Spot, AssignedFlavor]

@@ -21,7 +21,7 @@ class End(StrEnum):
 
 
 class Admission(Value):
-    """An admission. `counts`: the pods by pod set, if partial admission reduced them."""
+    """An admission. `counts` are pods by pod set, if partial admission reduced them."""
 
     workload: str
     flavors: Flavors
@@ -61,8 +61,8 @@ class PendingWorkload(Value):
 class Span(Value):
     """A period in which a workload holds quota, in seconds; `end` is None if it still holds it at the end of the run.
 
-    `held` is in base units by cell. `preempted_by` names the preemptor that ended it, if any. `counts`: its
-    pods by pod set, if partial admission reduced it.
+    `held` is in base units by cell. `preempted_by` names the preemptor that ended it, if any. `counts` are its
+    pods by pod set, if partial admission reduced them.
     """
 
     job: Job

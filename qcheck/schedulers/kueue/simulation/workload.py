@@ -108,7 +108,7 @@ class Job(Value, cached=True):
 class Holder:
     """An admitted workload: what it holds and since when.
 
-    `counts`: if partial admission reduced it. `evicted_by`: the preemptor and the cause, once it must leave.
+    `counts` is set if partial admission reduced it; `evicted_by`, the preemptor and the cause, if it must leave.
     """
 
     __slots__ = ("counts", "evicted_by", "flavors", "job", "since", "usage")
