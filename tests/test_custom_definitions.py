@@ -211,3 +211,9 @@ def test_a_definition_with_a_factor_of_0_is_invalid(tmp_path: Path, monkeypatch:
 def test_a_fraction_as_a_factor_is_not_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     definition = DEFINITION.replace("size: {type: integer, minimum: 1}", "size: {type: number, multipleOf: 0.1}")
     assert said(tmp_path, "{size: 0.7}", monkeypatch, definition) == []
+
+
+def test_each_definition_of_a_kind_is_named_as_not_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "b-other.yaml").write_text(DEFINITION.replace("[round, flat]", "[square]"), encoding="utf-8")
+    assert said(tmp_path, "{size: 1, bytes: a}", monkeypatch) == []
+    assert [n.path for n in audit(["."]).inputs.not_read if "pattern" in n.why] == ["b-other.yaml", "crd.yaml"]

@@ -1,7 +1,7 @@
-"""Validation of objects against the CustomResourceDefinitions in the inputs, as by the API server.
+"""Validates kinds whose CustomResourceDefinitions are in the inputs against these, as the API server does.
 
-`structural_schemas.py` checks values with jsonschema, and `cel.py` evaluates CEL rules. This module finds the definitions of
-an object and checks what JSON Schema cannot express: unknown fields and the keys of lists.
+`structural_schemas.py` checks values with jsonschema, and `cel.py` the CEL rules; this module finds the definitions of an
+object, and checks what JSON Schema lacks: unknown fields and the keys of lists.
 """
 
 from __future__ import annotations
@@ -163,8 +163,8 @@ def unjudged(roots: list[Cursor], release: tuple[int, int]) -> list[tuple[str, s
         identity = object_id(root)
         present.setdefault((identity.group, identity.version, identity.kind), []).append(root)
     found = []
-    for key, each in definitions(roots).items():
-        if key in present and replaces(each, release):
+    for key, defined in alternatives(roots).items():
+        for each in defined if key in present and replaces(defined[0], release) else ():
             found += [(each.place.origin.path, why) for why in structural_schemas.unjudged(each.schema, each.name)]
             why = [*CelEvaluator().unjudged(each.schema), *_unfinished(each.schema, present[key])]
             found += [(each.place.origin.path, f"a CEL rule of {each.name} was not judged: {w}") for w in why]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from qcheck.supply.groups import NodeGroup
 
 PLUGINS = {
-    "nvidia.com/": r"(?<![\w-])k8s-device-plugin|nvidia(?:-k8s|-gpu)?-device-plugin",
+    "nvidia.com/": r"(?<![\w-])(?<!rocm/)k8s-device-plugin|nvidia(?:-k8s|-gpu)?-device-plugin",
     "amd.com/": "amd-?gpu-device-plugin|rocm/k8s-device-plugin",
     "gpu.intel.com/": "intel-gpu-plugin",
     "habana.ai/": r"habana\S*-device-plugin|gaudi-device-plugin",
@@ -33,7 +33,7 @@ PLUGINS = {
 }
 """The plugin of each family of resources, as regular expressions on its name or image.
 
-Plugins of other devices have similar names, such as `aws-efa-k8s-device-plugin`.
+Plugins of other devices have similar names, such as `aws-efa-k8s-device-plugin` and `rocm/k8s-device-plugin`.
 """
 
 
@@ -104,4 +104,6 @@ def _cannot_land(plugin: DaemonSet, groups: list[NodeGroup], family: str) -> Fin
     found = finding(where.key(), f"the device plugin {plugin.name} {why}, so their {devices} is never advertised")
     for group in groups:
         found = found.near(group.place, group.name)
-    return found.about(plugin.id).fixed_by(advice).with_data(pool=pools, daemonSet=plugin.name)
+    return (
+        found.about(plugin.id).fixed_by(advice).with_data(pool=", ".join(g.name for g in groups), daemonSet=plugin.name)
+    )

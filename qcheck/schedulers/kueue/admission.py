@@ -8,11 +8,12 @@ from qcheck.cluster.views import answered_once
 from qcheck.cluster.workloads import Workload
 from qcheck.schedulers.kueue.assignment import Assigned, Assignment, AssignmentTerms
 from qcheck.schedulers.kueue.decision import Decision, Looked
-from qcheck.schedulers.kueue.flavor_assignment import Assigner, demands, uncovered
+from qcheck.schedulers.kueue.flavor_assignment import Assigner, demands
 from qcheck.schedulers.kueue.gates import PARTIAL, is_on
 from qcheck.schedulers.kueue.partial_admission import first_fitting, reduced_counts, spare_pods
 from qcheck.schedulers.kueue.rejected_workloads import refusals
 from qcheck.schedulers.kueue.routing import at_home, destination
+from qcheck.schedulers.kueue.uncovered_resources import uncovered
 from qcheck.supply.pod_requests import UNBOUNDED, bounds, breaches
 
 if TYPE_CHECKING:

@@ -12,10 +12,11 @@ from qcheck.cluster.pods import Amounts
 from qcheck.cluster.reasons import Reason, ReasonCode
 from qcheck.cluster.value import TYPE_CHECKING, Value, replace
 from qcheck.cluster.workloads import PodSet
-from qcheck.supply.pod_requests import LimitRangeBounds
+from qcheck.supply.pod_requests import PODS, LimitRangeBounds
 
 if TYPE_CHECKING:
     from qcheck.cluster.kueue import Fungibility
+    from qcheck.cluster.place import Place
 
     Rank = tuple[int, int, int]
 
@@ -46,6 +47,20 @@ class PodSetDemand(Value):
     count: int
     amounts: Amounts
     asked: frozenset[str]
+
+    def place_of(self, resource: str) -> Place:
+        """Return the place at which the pod set requests a resource; for `pods` that of its count."""
+        return self.pod_set.count_place if resource == PODS else self.pod_set.template.place_of(resource)
+
+
+def grouped(wanted: tuple[PodSetDemand, ...]) -> list[list[PodSetDemand]]:
+    """Return pod sets grouped by podset group, in the order of their first member."""
+    groups: dict[str, list[PodSetDemand]] = {}
+    for index, demand in enumerate(wanted):
+        asked = demand.pod_set.topology
+        key = f"group {asked.group}" if asked and asked.group else str(index)
+        groups.setdefault(key, []).append(demand)
+    return list(groups.values())
 
 
 class Assigned(Value):

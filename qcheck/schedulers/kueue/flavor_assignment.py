@@ -11,7 +11,7 @@ from qcheck.cluster.place import Place
 from qcheck.cluster.pods import Amounts
 from qcheck.cluster.quantity import written_amount
 from qcheck.cluster.reasons import Reason, ReasonCode, least_severe
-from qcheck.cluster.units import IN_PROSE, name_amount, scale_of, show_amount
+from qcheck.cluster.units import IN_PROSE, scale_of, show_amount
 from qcheck.cluster.value import TYPE_CHECKING, Value
 from qcheck.cluster.workloads import PodSet
 from qcheck.schedulers.kueue.assignment import (
@@ -24,10 +24,11 @@ from qcheck.schedulers.kueue.assignment import (
     PodSetDemand,
     Tried,
     Used,
+    grouped,
 )
 from qcheck.schedulers.kueue.cohort_tree import cohort_tree
 from qcheck.schedulers.kueue.flavor_eligibility import miss
-from qcheck.schedulers.kueue.gates import QUOTA_CHECK, is_on
+from qcheck.schedulers.kueue.uncovered_resources import lets_through, not_covered, stops, uncharged
 from qcheck.supply.pod_requests import PODS, charged, completed
 
 if TYPE_CHECKING:
@@ -36,10 +37,6 @@ if TYPE_CHECKING:
     from qcheck.cluster.cluster import Cluster
     from qcheck.cluster.kueue import ClusterQueue, FlavorQuotas, ResourceFlavor, ResourceGroup
     from qcheck.cluster.units import Scale
-
-_ZERO_SKIPPED_SINCE = 15
-"""The release before which a request of 0 of a resource that the queue does not cover blocked a workload (Kueue #8079).
-"""
 
 
 class _Attempt(Value):
@@ -103,7 +100,7 @@ class Assigner:
                 return Assignment(tuple(assigned), (*reasons, *also), code, tried)
             blocking = uncharged(self._queue, together)
             if blocking is not None and position < len(groups):
-                return Assignment(tuple(assigned), (_stops(self._queue, blocking),), ReasonCode.NO_MATCHING_FLAVOR)
+                return Assignment(tuple(assigned), (stops(self._queue, blocking),), ReasonCode.NO_MATCHING_FLAVOR)
             for demand in together:
                 own = {r: f for r, f in flavors.items() if r in demand.amounts or self._lends(demand, f)}
                 assigned.append(Assigned(demand, own))
@@ -144,7 +141,7 @@ class Assigner:
             if resource in flavors or (group is None and lets_through(self._cluster, total[resource])):
                 continue
             if group is None:
-                return {}, {}, (_uncovered(self._queue, together, resource),), ReasonCode.NO_MATCHING_FLAVOR
+                return {}, {}, (not_covered(self._queue, together, resource),), ReasonCode.NO_MATCHING_FLAVOR
             start = begun.get(resource, LAST) + 1
             best, attempts = self._choose(group, together, total, start)
             if best is None:
@@ -238,7 +235,7 @@ class Assigner:
             cause="quota",
             message=f"{_sum(asking, scale, asked, used)}; in flavor {flavor} {queue} can hold at most "
             f"{scale(reach)} (nominal {scale(own)}{_beyond(scale, reach - own)})",
-            place=place_of(asking.pod_set, resource),
+            place=asking.place_of(resource),
             near=self._quota_places(cell),
             change=f"raise the quota or borrowing limit of {queue} for {resource} in {flavor} by "
             f"{written_amount(resource, used + asked - reach, up=True)}, or ask for less",
@@ -260,83 +257,9 @@ class Assigner:
         return quota.nominal_place, quota.place.at("borrowingLimit")
 
 
-def lets_through(cluster: Cluster, amount: int) -> bool:
-    """Return whether an amount of a resource that the queue does not cover is ignored."""
-    manager = cluster.configuration
-    ignores = manager is not None and manager.ignore_undeclared and is_on(cluster, QUOTA_CHECK)
-    return ignores or (amount == 0 and cluster.policy.kueue.at_least(_ZERO_SKIPPED_SINCE))
-
-
-def uncharged(queue: ClusterQueue, together: list[PodSetDemand]) -> PodSetDemand | None:
-    """Return a pod set that requests only resources that the queue does not cover; None if there is none.
-
-    Kueue assigns flavors to no pod set after it, and the API server rejects an admission without all pod sets.
-    """
-    covered = {r for g in queue.groups for r in g.covered}
-    return next((d for d in together if d.amounts and covered.isdisjoint(d.amounts)), None)
-
-
-def _stops(queue: ClusterQueue, demand: PodSetDemand) -> Reason:
-    name, asked = demand.pod_set.name, sorted(demand.amounts)
-    message = (
-        f"pod set {name} requests only {', '.join(asked)}, which {queue.name} does not cover: Kueue assigns no flavors "
-        "to the pod sets after it, and the API server rejects the admission"
-    )
-    return Reason(
-        code=ReasonCode.NO_MATCHING_FLAVOR,
-        cause="no-flavor",
-        message=message,
-        place=place_of(demand.pod_set, asked[0]),
-        near=(queue.place.at("spec", "resourceGroups"),),
-        change=f"request a resource that {queue.name} covers in pod set {name}, or no resource",
-        resource=asked[0],
-    )
-
-
-def uncovered(cluster: Cluster, queue: ClusterQueue, wanted: tuple[PodSetDemand, ...]) -> tuple[Reason, ...]:
-    """Return why each requested resource that the queue does not cover prevents admission, in the assigner's order."""
-    covered = {r for g in queue.groups for r in g.covered}
-    found: dict[str, Reason] = {}
-    for together in grouped(wanted):
-        for resource in sorted({r for d in together for r in d.amounts} - covered - found.keys()):
-            if not lets_through(cluster, sum(d.amounts.get(resource, 0) for d in together)):
-                found[resource] = _uncovered(queue, together, resource)
-    return tuple(found.values())
-
-
-def _uncovered(queue: ClusterQueue, together: list[PodSetDemand], resource: str) -> Reason:
-    asking = next(d for d in together if resource in d.amounts)
-    covered = ", ".join(r for g in queue.groups for r in g.covered) or "nothing"
-    return Reason(
-        code=ReasonCode.NO_MATCHING_FLAVOR,
-        cause="resource-not-covered",
-        message=f"pod set {asking.pod_set.name} asks for {name_amount(resource, asking.amounts[resource])}, "
-        f"which {queue.name} does not cover (it covers {covered})",
-        place=place_of(asking.pod_set, resource),
-        near=(queue.place.at("spec", "resourceGroups"),),
-        change=f"add {resource} to coveredResources of {queue.name}, or remove the request",
-        resource=resource,
-    )
-
-
 def has_topology(cluster: Cluster, flavor: str) -> bool:
     """Return whether a flavor uses a topology."""
     return flavor in cluster.flavor and bool(cluster.flavor[flavor].topology)
-
-
-def place_of(pod_set: PodSet, resource: str) -> Place:
-    """Return the place at which a pod set requests a resource; for `pods` that of its count."""
-    return pod_set.count_place if resource == PODS else pod_set.template.place_of(resource)
-
-
-def grouped(wanted: tuple[PodSetDemand, ...]) -> list[list[PodSetDemand]]:
-    """Return pod sets grouped by podset group, in the order of their first member."""
-    groups: dict[str, list[PodSetDemand]] = {}
-    for index, demand in enumerate(wanted):
-        asked = demand.pod_set.topology
-        key = f"group {asked.group}" if asked and asked.group else str(index)
-        groups.setdefault(key, []).append(demand)
-    return list(groups.values())
 
 
 def _sum(demand: PodSetDemand, scale: Scale, asked: int, before: int) -> str:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.views import ByIdentity
 from qcheck.schedulers.kueue.admission import terms_of
-from qcheck.schedulers.kueue.flavor_assignment import demands, grouped, lets_through, uncharged
+from qcheck.schedulers.kueue.assignment import grouped
+from qcheck.schedulers.kueue.flavor_assignment import demands
 from qcheck.schedulers.kueue.flavor_eligibility import miss
 from qcheck.schedulers.kueue.gates import PARTIAL, is_on
 from qcheck.schedulers.kueue.partial_admission import reduced_counts, spare_pods
@@ -21,6 +22,7 @@ from qcheck.schedulers.kueue.simulation.workload import (
     SmallerSizes,
     WorkloadShare,
 )
+from qcheck.schedulers.kueue.uncovered_resources import lets_through, uncharged
 from qcheck.supply.pod_requests import bounds
 
 if TYPE_CHECKING:
