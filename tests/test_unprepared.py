@@ -551,7 +551,7 @@ managedNodeGroups: [{name: gpus, instanceType: p5.48xlarge, desiredCapacity: COU
 """
 
 
-def test_two_files_of_eksctl_with_one_name_are_alternatives(repository: Path) -> None:
+def test_two_eksctl_files_with_the_same_cluster_name_are_alternatives(repository: Path) -> None:
     files = {"conf/small.yaml": EKSCTL.replace("COUNT", "2"), "conf/large.yaml": EKSCTL.replace("COUNT", "16")}
     assert said(repository, files, "QC011") == [("QC011", "warning")]
     (found,) = [f for f in audit(["."]).findings if f.rule and f.rule.id == "QC011"]

@@ -181,5 +181,5 @@ def tolerated(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) ->
 
 
 def is_discovered(key: str) -> bool:
-    """Return whether a label may be on running nodes only."""
+    """Return whether a label may exist only on running nodes."""
     return key.startswith(DISCOVERED_LABELS)

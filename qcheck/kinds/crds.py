@@ -1,7 +1,7 @@
-"""Validates kinds whose CustomResourceDefinitions are in the inputs against these, as the API server does.
+"""Validation of objects against the CustomResourceDefinitions in the inputs, as by the API server.
 
-`structural_schemas.py` checks values with jsonschema, and `cel.py` the CEL rules; this module finds the definitions of an
-object, and checks what JSON Schema lacks: unknown fields and the keys of lists.
+`structural_schemas.py` checks values with jsonschema, and `cel.py` evaluates CEL rules. This module finds the definitions of
+an object and checks what JSON Schema cannot express: unknown fields and the keys of lists.
 """
 
 from __future__ import annotations

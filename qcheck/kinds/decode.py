@@ -44,7 +44,7 @@ Each maps to the module that reads it, imported on first use, and its kinds.
 POD_TEMPLATE = r"(?i)pod[-_]?template[^/]*$"
 """File names of pod templates for `spark.kubernetes.driver.podTemplateFile`."""
 DEFINITIONS, DEFINITION = "apiextensions.k8s.io", "CustomResourceDefinition"
-"""The group and the kind of definitions of other kinds."""
+"""The API group and the kind of CustomResourceDefinitions."""
 EVENT = ("", "Event")
 """The kind of kube-scheduler's events about pods, which are part of a cluster's state."""
 

@@ -103,7 +103,7 @@ class _Repository:
         return sorted(found - {""} - self._containers(found))
 
     def _containers(self, names: set[str]) -> set[str]:
-        """Return the directory that contains environments instead of being one, if there is exactly one such directory.
+        """Return the directory that only contains environments, if there is exactly one such directory.
 
         Several of them, such as regions that contain the same teams, are environments.
         """

@@ -207,7 +207,7 @@ def _other_releases(clusters: Iterable[Cluster]) -> Iterator[NotRead]:
 
 
 def _is_configured(cluster: Cluster) -> bool:
-    """Return whether the configuration of a scheduler was read, which rules check without any other object."""
+    """Return whether a scheduler configuration was read; rules check it even without other objects."""
     return bool(cluster.configuration or cluster.volcano_scheduler)
 
 

@@ -21,7 +21,7 @@ MANY = 1000
 
 
 def mentions_definition(text: str) -> bool:
-    """Return whether a text may define a kind; the code for definitions is imported only if one does."""
+    """Return whether a text may define a kind; otherwise, the code for definitions is not imported."""
     return DEFINITION in text
 
 

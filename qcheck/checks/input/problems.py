@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 BATCH_GROUPS = ("kueue.x-k8s.io", "volcano.sh", "run.ai", "kai.scheduler")
 """The API groups of schedulers that have queues."""
 FAR = 10**4
-"""The ratio of quotas from which they seem to be written in different scales."""
+"""The minimum ratio at which quotas seem to be written in different scales."""
 MEBIBYTE = 2**20
 
 

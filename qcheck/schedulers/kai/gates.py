@@ -51,7 +51,7 @@ def barriers(job: KaiJob, shard: Shard) -> Iterator[KaiBarrier]:
 
 
 def barriers_by_node(job: KaiJob, shard: Shard) -> Iterator[KaiBarrier]:
-    """Yield what stops a job if its GPU memory is a part of the smallest GPUs: KAI tests each pod on its node again."""
+    """Yield what stops a job if its GPU memory counts as a part of the smallest GPUs: KAI tests pods again on their node."""
     memory, smallest = job.first_memory, shard.smallest_gpu_memory
     if memory and smallest and smallest != shard.largest_gpu_memory:
         yield from _over(job, shard, _with_memory(job, memory, smallest))

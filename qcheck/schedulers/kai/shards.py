@@ -138,12 +138,12 @@ class Shard(Value, cached=True):
 
     @property
     def largest_gpu_memory(self) -> int | None:
-        """The memory of the largest GPU in MiB; None unless the labels of all nodes with GPUs state it."""
+        """The memory of the largest GPU, in MiB; None unless the labels of all GPU nodes state it."""
         return max(self._gpu_memories, default=None)
 
     @property
     def smallest_gpu_memory(self) -> int | None:
-        """The memory of the smallest GPU in MiB; None unless the labels of all nodes with GPUs state it."""
+        """The memory of the smallest GPU, in MiB; None unless the labels of all GPU nodes state it."""
         return min(self._gpu_memories, default=None)
 
     @cached_property

@@ -143,8 +143,8 @@ def _refused_by_node(job: KaiJob, barrier: KaiBarrier) -> Reason:
     amount, word = named_amount(barrier.dimension, barrier.amount), barrier.bound.value
     requested = named_amount(barrier.dimension, barrier.requested)
     message = (
-        f"on the smallest GPUs its GPU memory counts as {requested}, but the {word} of queue {barrier.queue.name} is "
-        f"{amount}, so it depends on the nodes that KAI tries first"
+        f"on the smallest GPUs, its GPU memory counts as {requested}, but the {word} of queue {barrier.queue.name} is "
+        f"{amount}, so whether it starts depends on the nodes that KAI tries first"
     )
     return Reason(ReasonCode.CANNOT_TELL, "uncertain", message, job.place_of(barrier.dimension))
 
