@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from qcheck.cluster.mig import families_like, is_possible, placements, profiles
+from qcheck.documents.load import load
+from qcheck.kinds.mig import read_layouts
 from qcheck.packing.mig import MigQuestion
 from qcheck.packing.proof_text import explain
 from qcheck.packing.question import DoesNotFit, Fits
@@ -69,3 +71,10 @@ def test_eight_gpus_share_the_instances() -> None:
 def test_a_count_of_any_size_is_judged() -> None:
     question = MigQuestion("A100 40 GB", 2, {"1g.5gb": 2**63 - 1, "3g.20gb": 1}, A100)
     assert isinstance(solve(question), DoesNotFit)
+
+
+def test_a_text_that_is_yaml_for_itself_has_no_layouts() -> None:
+    documents = load(
+        "kind: ConfigMap\ndata:\n  config.yaml: |\n    mig-configs:- a\n      training:- b\n", "x.yaml"
+    ).documents
+    assert read_layouts(documents) == ()

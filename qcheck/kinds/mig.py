@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MARK = "mig-configs:"
 DEEPEST = 8
+"""The most levels of mappings, lists and texts; a text may be YAML for itself."""
 
 
 def read_layouts(documents: Iterable[Document]) -> tuple[MigLayout, ...]:
@@ -30,13 +31,15 @@ def _configurations(at: Cursor, depth: int) -> Iterator[Cursor]:
     """Yield the values of `mig-configs`, here or in a string further down."""
     if at["mig-configs"].exists:
         yield at["mig-configs"]
+    elif depth == DEEPEST:
+        return
     elif isinstance(at.data, str):
         if MARK in at.data:
             try:
                 yield from _configurations(root(embedded(at.document, at.route, at.data)), depth + 1)
             except NotYaml:
                 return
-    elif depth < DEEPEST:
+    else:
         for _, inner in at.mapping():
             yield from _configurations(inner, depth + 1)
         for inner in at.items():
