@@ -26,6 +26,7 @@ WITHOUT_EDIT = {
     "fail-missing-label": "a label is to be added or removed, which is no value",
     "fail-other-namespace": "the queue is to be created, or the Job moved",
     "fail-no-queue-at-all": "the queues are to be created",
+    "fail-queue-without-namespace": "a namespace is to be added, which is no value",
 }
 
 
