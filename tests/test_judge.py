@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import judge
 import pytest
 
 RECORDED = judge.beside_the_project()
+SUITES = list(judge.suites(RECORDED)) if RECORDED is not None else []
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(RECORDED is None, reason="no recordings beside the project")
-def test_every_recording_agrees() -> None:
-    assert RECORDED is not None
-    found = [line for _, suite, path in judge.suites(RECORDED) for line in suite.differences(path)]
-    assert not judge.unexplained(found)
+@pytest.mark.parametrize(("suite", "path"), [(suite, path) for _, suite, path in SUITES], ids=[s[0] for s in SUITES])
+def test_every_recording_agrees(suite: judge.Suite, path: Path) -> None:
+    assert not judge.unexplained(suite.differences(path))
 
 
 def test_a_known_difference_is_explained() -> None:
