@@ -6,7 +6,7 @@ from qcheck.documents.composed import Unresolved
 from qcheck.documents.cursor import root
 from qcheck.documents.load import load
 from qcheck.kinds.pods import pod_template
-from qcheck.kinds.same_content import by_content
+from qcheck.kinds.shared_fields import by_content
 
 PODS = """\
 spec: {{nodeSelector: {{pool: a}}, containers: [{{name: main, resources: {{requests: {{cpu: {0}}}}}}}]}}

@@ -14,7 +14,7 @@ FAR = 0.5
 """The maximum edit distance of a suggestion, as a fraction of the name's length."""
 MISSPELLED = 0.36
 """The same fraction for a field, unless the names begin with the same word or one contains the other."""
-FIRST_WORD = re.compile(r"[A-Za-z][a-z0-9]*")
+FIRST_WORD = r"[A-Za-z][a-z0-9]*"
 MOST_COMPARED = 300
 """Among more names, only those one edit away are suggested: an index finds them without comparing all."""
 
@@ -39,7 +39,7 @@ def nearest_field(word: str, names: Iterable[str]) -> str | None:
 
 def _first_word(name: str) -> str:
     """Return the first word of a camel-case name, in lower case."""
-    found = FIRST_WORD.match(name)
+    found = re.match(FIRST_WORD, name)
     return found[0].lower() if found else name
 
 

@@ -7,8 +7,15 @@ from qcheck.cluster.quantity import whole
 from qcheck.cluster.value import TYPE_CHECKING, replace
 from qcheck.cluster.workloads import TopologyRequest, TopologySlice
 from qcheck.documents.cursor import Cursor, as_mapping
-from qcheck.kinds.same_content import by_content
-from qcheck.kinds.shared_fields import label_selector, metadata, node_selection, place, quantities, tolerations
+from qcheck.kinds.shared_fields import (
+    by_content,
+    label_selector,
+    metadata,
+    node_selection,
+    place,
+    quantities,
+    tolerations,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -1,11 +1,12 @@
-"""Converts the parts that many kinds share from cursors to the model's values.
+"""Converts the parts that many kinds share from cursors to the model's values, and caches those of equal content.
 
 A value of the wrong type reads as absent, because the validator already reports it.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, wraps
+from marshal import dumps
 
 from qcheck.cluster.labels import LabelSelector, NodeSelection, NodeSelectorTerm, Requirement, Taint, Toleration
 from qcheck.cluster.objects import ObjectId
@@ -14,9 +15,14 @@ from qcheck.cluster.quantity import Quantity, QuantityError, parse_quantity
 from qcheck.cluster.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
     from qcheck.cluster.labels import Labels
     from qcheck.cluster.pods import Quantities
     from qcheck.documents.cursor import Cursor
+
+    T = TypeVar("T")
 
 CLUSTER_SCOPED = frozenset(
     {
@@ -33,6 +39,10 @@ CLUSTER_SCOPED_OF_GROUP = frozenset(
     | {("cloud.google.com", "ComputeClass"), ("eksctl.io", "ClusterConfig")}
 )
 """Cluster-scoped kinds whose names other groups use for namespaced kinds."""
+MOST, LARGEST = 2000, 2000
+"""The maximum number of cached values of one kind, and the maximum size of their input in bytes."""
+WITHOUT_REFERENCES = 2
+"""The last version of the marshal format in which equal data has equal bytes."""
 
 
 def place(at: Cursor) -> Place:
@@ -124,3 +134,27 @@ def metadata(root: Cursor) -> tuple[Labels, Labels]:
     """Return the labels and annotations of an object or template."""
     at = root["metadata"]
     return at.strings_at("labels"), at.strings_at("annotations")
+
+
+def by_content(read: Callable[[Cursor], T]) -> Callable[[Cursor], T]:
+    """Return a reader that returns the same value for equal data; `read` must depend only on the data.
+
+    `marshal` distinguishes values that Python considers equal: 1, 1.0 and True, and the order of keys. It cannot
+    encode a value that is known only to Terraform.
+    """
+    known: dict[bytes, T] = {}
+
+    @wraps(read)
+    def remembered(at: Cursor) -> T:
+        try:
+            content = dumps(at.data, WITHOUT_REFERENCES)  # type: ignore[arg-type]
+        except ValueError:
+            return read(at)
+        if content in known:
+            return known[content]
+        found = read(at)
+        if len(known) < MOST and len(content) <= LARGEST:
+            known[content] = found
+        return found
+
+    return remembered

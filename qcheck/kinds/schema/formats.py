@@ -13,13 +13,16 @@ _NAME = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 
 
 class Format(Value):
-    """`pattern` matches the whole text; `longest` is the format's own limit of characters."""
+    """`pattern` matches the whole text, `part` what dots separate; `longest` is the format's own limit of characters."""
 
     pattern: str
     says: str
     longest: int | None = None
+    part: str | None = None
 
     def matches(self, text: str) -> bool:
+        if self.part is not None:
+            return all(re.fullmatch(self.part, each) for each in text.split("."))
         return re.fullmatch(self.pattern, text) is not None  # `re` caches compiled patterns
 
 
@@ -30,6 +33,7 @@ FORMATS = {
         _SUBDOMAIN,
         "must be a lower-case DNS name: letters a-z, digits, '-' and '.', starting and ending with a letter or digit",
         253,
+        part=_LABEL,
     ),
     "dns-label": Format(
         _LABEL,
@@ -59,8 +63,7 @@ def subdomain_fault(text: str) -> str | None:
     """Return the fault of a DNS subdomain such as an object's name; None if it is valid."""
     if len(text) > 253:
         return "must be no more than 253 characters"
-    label = FORMATS["dns-label"]
-    return None if all(label.matches(part) for part in text.split(".")) else FORMATS["dns"].says
+    return None if FORMATS["dns"].matches(text) else FORMATS["dns"].says
 
 
 @lru_cache(4096)
