@@ -9,7 +9,6 @@ from __future__ import annotations
 import codecs
 import posixpath
 import re
-from bisect import bisect_right
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +33,8 @@ class Text:
 
     def position(self, offset: int) -> tuple[int, int]:
         """Return the line and column of an offset, both 1-based."""
+        from bisect import bisect_right  # 0.1 ms, which only findings need
+
         starts = self._line_starts()
         line = bisect_right(starts, offset)
         return line, offset - starts[line - 1] + 1

@@ -7,7 +7,6 @@ no blanket form. A malformed, expired or unused suppression is itself a finding 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 
 from qcheck.cluster.did_you_mean import nearest
 from qcheck.cluster.objects import ObjectId
@@ -82,6 +81,8 @@ class SuppressionIndex:
 
     def covering(self, found: Finding) -> list[int]:
         """Return the positions of the suppressions that cover a finding."""
+        from bisect import bisect_left  # 0.1 ms
+
         rule = found.rule.id if found.rule else ""
         near = set(self._objects.get((rule, found.object), ()))
         for place in (found.primary, *found.related):

@@ -6,7 +6,6 @@ name. Nothing is read twice, and nothing outside the tree (or its git repository
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import stat
@@ -90,6 +89,7 @@ def _opened(path: str, flags: int) -> int:
     """Open a file. A named pipe without a writer is an error instead of an endless wait."""
     if os.name == "nt" or not stat.S_ISFIFO(os.stat(path).st_mode):
         return os.open(path, flags)
+    import errno
     import select  # 0.3 ms
 
     pipe = os.open(path, flags | os.O_NONBLOCK)
