@@ -178,7 +178,10 @@ def _queues(cluster: Cluster, parts: _Parts) -> tuple[QueueCost, ...]:
 
 
 def _useful(cluster: Cluster, group: NodeGroup, resource: str) -> int | None:
-    """Return how much of a node's resource the known pods can use; None if none is known, or cores are billed."""
+    """Return how much of a node's resource the known pods can use; None if none is known, or cores are billed.
+
+    If the search for the best combination is cut short, this is an upper bound.
+    """
     supply = supply_of(cluster)
     pools = [key for key in cluster.quota_pools if any(m.group is group for m in supply.matches(key))]
     shapes = [s for pool in pools for s in (*declared_shapes(cluster, pool), *workload_shapes(cluster).get(pool, ()))]

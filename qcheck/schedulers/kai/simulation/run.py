@@ -18,9 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from qcheck.schedulers.kai.hierarchy import Amounts, Hierarchy
+    from qcheck.schedulers.kai.simulation.eviction import IsAllowed
     from qcheck.schedulers.kai.simulation.gang import Vector
     from qcheck.schedulers.kai.simulation.session import Eviction
     from qcheck.schedulers.kai.simulation.usage_history import Past
+
+    Exchange = tuple[list[Held], IsAllowed]
+    """The gangs that may be evicted for another one, and the test of a selection of them."""
+    Victims = Callable[[Session, SimulatedGang], Exchange | None]
 
 
 class ShardState(Value):
@@ -109,9 +114,9 @@ class Run:
         session = self._session(shares, at)
         _allocate(session, present.values())
         if state.reclaims:
-            _reclaim(session, present, state.multiplier)
+            _evict(session, present, Action.RECLAIM, partial(_of_other_queues, multiplier=state.multiplier))
         if state.preempts:
-            _preempt(session, present)
+            _evict(session, present, Action.PREEMPT, _of_lower_priority)
         started = tuple(name for name in present if name in session.running or name in session.evicted)
         for name in started:
             del present[name]
@@ -198,26 +203,19 @@ def _allocate(session: Session, waiting: Iterable[SimulatedGang]) -> None:
             turns.pass_over(gang)
 
 
-def _reclaim(session: Session, present: Mapping[str, SimulatedGang], multiplier: float) -> None:
-    """Evict gangs of other queues for those whose queues are below their share."""
+def _evict(session: Session, present: Mapping[str, SimulatedGang], action: Action, victims_of: Victims) -> None:
+    """Let the waiting gangs evict others in turn, as an action allows it."""
     turns, failures = Turns(session.accounts, _waiting(session, present)), SmallestFailures()
     while (gang := turns.pop()) is not None:
-        accounts = session.accounts
-        if not reclaim.may_ask(accounts, gang) or not failures.is_worth_trying(gang):
+        found = victims_of(session, gang) if failures.is_worth_trying(gang) else None
+        if found is None:
             turns.pass_over(gang)
             continue
-        victims = (
-            held
-            for held in session.holders()
-            if held.gang.queue != gang.queue
-            and held.gang.is_preemptible
-            and reclaim.may_lose(accounts, gang, held.gang.queue)
-        )
-        is_allowed = partial(reclaim.is_allowed, accounts.copy(), multiplier=multiplier)
+        victims, is_allowed = found
         after = EvictionSearch(
             session=session,
             gang=gang,
-            action=Action.RECLAIM,
+            action=action,
             victims=victims,
             waiting=_waiting(session, present),
             is_allowed=is_allowed,
@@ -229,28 +227,26 @@ def _reclaim(session: Session, present: Mapping[str, SimulatedGang], multiplier:
             session.become(after)
 
 
-def _preempt(session: Session, present: Mapping[str, SimulatedGang]) -> None:
-    """Evict gangs of lower priority in the same queue."""
-    turns, failures = Turns(session.accounts, _waiting(session, present)), SmallestFailures()
-    while (gang := turns.pop()) is not None:
-        if not failures.is_worth_trying(gang):
-            turns.pass_over(gang)
-            continue
-        victims = (
-            held
-            for held in session.holders()
-            if held.gang.queue == gang.queue and held.gang.is_preemptible and held.gang.priority < gang.priority
-        )
-        after = EvictionSearch(
-            session=session,
-            gang=gang,
-            action=Action.PREEMPT,
-            victims=victims,
-            waiting=_waiting(session, present),
-            is_allowed=lambda _, __: True,
-        ).solve()
-        if after is None:
-            failures.add(gang)
-            turns.pass_over(gang)
-        else:
-            session.become(after)
+def _of_other_queues(session: Session, gang: SimulatedGang, multiplier: float) -> Exchange | None:
+    """Return the victims if the gang's queue is below its share."""
+    accounts = session.accounts
+    if not reclaim.may_ask(accounts, gang):
+        return None
+    victims = [
+        held
+        for held in session.holders()
+        if held.gang.queue != gang.queue
+        and held.gang.is_preemptible
+        and reclaim.may_lose(accounts, gang, held.gang.queue)
+    ]
+    return victims, partial(reclaim.is_allowed, accounts.copy(), multiplier=multiplier)
+
+
+def _of_lower_priority(session: Session, gang: SimulatedGang) -> Exchange:
+    """Return the victims in the gang's own queue."""
+    victims = [
+        held
+        for held in session.holders()
+        if held.gang.queue == gang.queue and held.gang.is_preemptible and held.gang.priority < gang.priority
+    ]
+    return victims, lambda _, __: True
